@@ -6,12 +6,13 @@ is far above the threshold, and must not where all frames of the phase are fewer
 second may be; between them, nothing is said.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PfcWarning, WarningLog
+from labtests.capabilities.records import WarningLog
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import (
@@ -32,6 +33,7 @@ Port = tuple[str, str, int]
 Thresholds = Mapping[Port, int]
 """Pause frames per second that may be sent, or received."""
 Way = Literal["received", "sent"]
+T = TypeVar("T")
 _COUNTERS = {"received": c.PFC_RX_FRAMES, "sent": c.PFC_TX_FRAMES}
 CERTAINLY = 2.0
 """Times its threshold: so many a second, in the mean, exceed it in some second."""
@@ -81,13 +83,23 @@ def _told(
         yield unproven("no port is known to have exceeded its threshold")
     if not exceeded:
         yield from (unproven(each.said) for each in found if not each.below)
-    for port in sorted(new):
-        if _counted(evidence, port, way).increase == 0:
-            device, where, priority = port
-            yield failed(
-                f"{device} warned of pause frames of priority {priority} that {where} {way}, and "
-                "there were none"
-            )
+    yield from _of_others(evidence, sorted(new), way)
+
+
+def _of_others(evidence: Evidence, ports: list[Port], way: Way) -> Iterator[Finding]:
+    """Warnings of ports that are not asked about."""
+    unread = []
+    for port in ports:
+        device, where, priority = port
+        what = f"{device} warned of pause frames of priority {priority} that {where} {way}"
+        increase = _counted(evidence, port, way).increase
+        if increase == 0:
+            yield failed(f"{what}, and there were none")
+        elif increase is None:
+            unread.append(what)
+    if unread:
+        more = "" if len(unread) == 1 else f" (and of {len(unread) - 1} more)"
+        yield unproven(f"{unread[0]}{more}, and they were not counted")
 
 
 def _counted(evidence: Evidence, port: Port, way: Way) -> Difference:
@@ -114,28 +126,29 @@ def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]
             f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "
             f"and keeps {after.kept}: those of this phase are not all there"
         )
-    for sentence in sorted(set(after.unread) - set(before.unread)):
-        yield unproven(f"{after.device} says what labtests does not know: {sentence}")
+    if new := _since(before.unread, after.unread):
+        times = "" if len(new) == 1 else f" in {len(new)} lines, of which the first is"
+        yield unproven(f"{after.device} says what labtests does not know{times}: {new[0]}")
 
 
 def _new(evidence: Evidence, way: Way) -> dict[Port, int]:
     """Warnings of this phase of what a port sends, or receives, how many."""
     found: dict[Port, int] = {}
     for before, after in evidence.warnings:
-        for each in _since(before, after):
+        for each in _since(before.warnings, after.warnings):
             if each.way == way:
                 port = (after.device, each.port, each.priority)
                 found[port] = found.get(port, 0) + 1
     return found
 
 
-def _since(before: WarningLog, after: WarningLog) -> list[PfcWarning]:
-    """Those of the one that the other has not; two may be alike."""
-    left = list(before.warnings)
+def _since(before: tuple[T, ...], after: tuple[T, ...]) -> list[T]:
+    """Those of a log that it did not have before; two may be alike."""
+    left = Counter(before)
     new = []
-    for each in after.warnings:
-        if each in left:
-            left.remove(each)
+    for each in after:
+        if left[each]:
+            left[each] -= 1
         else:
             new.append(each)
     return new

@@ -6,10 +6,13 @@ from dataclasses import fields, is_dataclass
 import pytest
 from recordings import PARSERS, RECORDINGS, is_read, label, load, parser_of
 
-from labtests.capabilities.records import PfcSetting, TrustSetting
+from labtests.capabilities.records import DeadlockTimes, PfcSetting, TrustSetting
 from labtests.core.errors import UnreadableOutput
+from labtests.drivers.comware.alarms import ComwarePfcAlarm, read_log
 from labtests.drivers.comware.configuration import interface_section, parse_configuration
+from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import DROPS
+from labtests.drivers.comware.frames import Headroom
 from labtests.drivers.comware.maps import parse_map_table
 from labtests.drivers.comware.pfc import PORTS, configured_pfc
 from labtests.drivers.comware.queues import QUEUES
@@ -18,6 +21,7 @@ from labtests.drivers.comware.trust import TRUSTED
 from labtests.drivers.comware.versions import parse_version
 from labtests.drivers.comware.wred import APPLIED, applied_wred_table, parse_qos_wred_table
 from labtests.drivers.displays import written
+from labtests.transport.asking import Running, answered
 from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
@@ -460,6 +464,120 @@ def test_a_map_with_a_row_out_of_order_is_refused():
     text = load("map_table.s6550xe-dscp-dot1p").text.replace("\n5 : 0", "\n6 : 0", 1)
     with pytest.raises(UnreadableOutput, match="row 5 is missing"):
         parse_map_table(reply(text))
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+LOG = "Log buffer: Enabled\nOverwritten messages: 0\nCurrent messages: 1\n"
+WARNING = (
+    "On interface WGE1/0/1, the rate of output PFC packets of 802.1p priority 3 exceeded the PFC "
+    "early-warning threshold 1000."
+)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "%0.123456 SW PFC/4/PFC_WARNING: ",
+        "% SW PFC/4/PFC_WARNING: ",
+        "%Jan  1 00:00:00:000 SW PFC/4/PFC_WARNING: ",
+        "%Jan  1 00:00:00:000 2026+08:00 SW PFC/4/PFC_WARNING: ",
+        "%2026-01-01T00:00:00.000Z SW PFC/4/PFC_WARNING: ",
+        "%Jan  1 00:00:00:000 2026 my switch PFC/4/PFC_WARNING: ",
+        "%Jan  1 00:00:00:000 2026 SW PFC/4/PFC_\nWARNING: ",
+        "*Jan  1 00:00:00:000 2026 SW PFC/7/PFC_WARNING: ",
+        "%0.1 SW PFC/4/PFC_WARNING: %Jan  1 00:00:00:000 2026 SW SHELL/6/SHELL_CMD: ",
+    ],
+    ids=["boot", "none", "no year", "zone", "ISO", "blank", "wrapped", "debugging", "two"],
+)
+def test_a_line_of_the_log_with_pfc_that_is_not_understood_is_unread(entry):
+    log = read_log(reply(LOG + entry + WARNING + "\n"))
+    assert log.warnings == ()
+    assert log.unread
+    assert "early-warning threshold 1000" in log.unread[-1]
+
+
+def test_a_line_of_the_log_with_pfc_in_small_letters_is_unread():
+    line = "%Jan  1 00:00:00:000 2026 SW QOS/4/X: pfc early warning"
+    assert read_log(reply(f"{LOG}{line}\n")).unread == (line,)
+
+
+def test_a_log_of_more_lines_than_a_buffer_has_is_refused():
+    line = "%Jan  1 00:00:00:000 2026 SW QOS/4/PFC_ODD: what is this\n"
+    assert len(read_log(reply(LOG + 1024 * line)).unread) == 1024
+    with pytest.raises(UnreadableOutput, match="5000 lines about PFC"):
+        read_log(reply(LOG + 5000 * line))
+
+
+@pytest.mark.parametrize("more", ["Current messages: 900", "Log buffer: Disabled"])
+def test_a_log_that_tells_of_itself_twice_is_refused(more):
+    with pytest.raises(UnreadableOutput, match="tell once how many messages"):
+        read_log(reply(f"{LOG}{more}\n"))
+
+
+# -- deadlocks, early warnings, headroom -----------------------------------------------------------
+
+BEGIN = "priority-flow-control"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{BEGIN} deadlock cos 3,4 interval 1",
+        f"{BEGIN} deadlock cos 3 to 5 interval 1",
+        f"{BEGIN} deadlock cos 9 interval 1",
+        f"{BEGIN} deadlock cos 3 interval {'9' * 60}",
+        f"{BEGIN} deadlock auto-recover cos 3,4 delay 1",
+        f"{BEGIN} deadlock auto-recover action explode",
+        f"{BEGIN} deadlock precision medium",
+        f"{BEGIN} deadlock threshold 5",
+        f"undo {BEGIN} deadlock cos 3",
+        "Priority-Flow-Control deadlock precision high",
+    ],
+)
+def test_a_line_about_deadlocks_that_is_not_understood_is_not_the_default(line):
+    def answer(asked):
+        return [reply(f" {BEGIN} deadlock enable\n{line}\nreturn\n") for _ in asked]
+
+    with pytest.raises(UnreadableOutput, match="the switch has a line that is unrecognised"):
+        answered(Running(ComwareDeadlockTimes("SW").read("")), answer)
+
+
+def test_lines_of_ports_and_of_others_are_no_lines_about_deadlocks_of_the_switch():
+    lines = (
+        f"{BEGIN} deadlock enable",
+        f"{BEGIN} deadlock recover-mode manual",
+        f"description {BEGIN} deadlock",
+        f"{BEGIN} deadlock precision high",
+        f"{BEGIN} deadlock cos 3 interval 1",
+        f"{BEGIN} deadlock auto-recover cos 3 delay 2",
+        f"{BEGIN} deadlock auto-recover action discard",
+        "return",
+    )
+    text = "".join(f" {line}\n" for line in lines)
+    read = ComwareDeadlockTimes("SW").read("")
+    found = answered(Running(read), lambda asked: [reply(text) for _ in asked])
+    assert found == DeadlockTimes(
+        precision="high", action="discard", detect=((3, 1),), release=((3, 2),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        (ComwareDeadlockDetection, f"{BEGIN} deadlock recover-mode perhaps"),
+        (ComwareDeadlockDetection, f"{BEGIN} deadlock enable always"),
+        (ComwarePfcAlarm, f"{BEGIN} early-warning dot1p 3 inpps 50 action log"),
+        (ComwarePfcAlarm, f"{BEGIN} early-warning threshold 9"),
+        (Headroom, f"{BEGIN} dot1p 3,4 headroom 100"),
+        (Headroom, f"{BEGIN} dot1p 3 headroom auto"),
+    ],
+)
+def test_a_line_of_a_port_that_is_not_understood_is_not_the_default(setting, line):
+    text = f"#\ninterface WGE1/0/1\n {line}\n#\nreturn\n"
+    read = setting("SW").read("WGE1/0/1")
+    with pytest.raises(UnreadableOutput, match="has a line that is unrecognised"):
+        answered(Running(read), lambda asked: [reply(text) for _ in asked])
 
 
 # -- configuration, version ------------------------------------------------------------------------

@@ -21,10 +21,14 @@ from onyx_recordings import (
 )
 from platform_recordings import part_of
 
+from labtests.capabilities.device import QueueTelemetry
+from labtests.capabilities.records import Reading
 from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
+from labtests.drivers.onyx.driver import driver_of
 from labtests.drivers.onyx.pfc import parse_pause_frames
 from labtests.drivers.onyx.queues import parse_class
 from labtests.drivers.onyx.session import CLI, line
+from labtests.transport.asking import Running, answered
 from labtests.transport.protocol import Reply
 
 READ = [recording for recording in RECORDINGS if is_read(recording)]
@@ -292,7 +296,7 @@ Eth1/2:
 @pytest.mark.parametrize("colon", [":", ""], ids=["with colons", "without"])
 def test_classes_and_pauses_are_counted(colon):
     counted = parse_class(answer(CLASS.replace(":", colon)))
-    words = {"packets": 7, "bytes": 700, "unicast no buffer discard": 2}
+    words = {"packets": 7, "bytes": 700, "unicast no buffer discard": 2, "WRED discard": 1}
     assert counted == {"Eth1/1": (3, words)}
     paused = parse_pause_frames(answer(PAUSES.replace(":", colon)))
     assert paused == {"Eth1/1": (3, {"Rx": 5, "Tx": 6}), "Eth1/2": (3, {"Rx": 0, "Tx": 0})}
@@ -329,6 +333,53 @@ def test_a_count_that_is_not_as_declared_is_refused(parse, old, new):
     assert old in text
     with pytest.raises(UnreadableOutput):
         parse(answer(text.replace(old, new, 1)))
+
+
+def dropped(wred: str, mode: dict[str, str]) -> Reading:
+    """What class 3 lost, where it shows this line, and `congestion-control` this of it."""
+    curves: list[dict[str, str]] = [{"Interface ethernet": "1/1", "ECN marked packets": "0"}]
+    for queue in range(8):
+        curves.append({"header": f"TC-{queue}", **(mode if queue == 3 else {"Mode": "none"})})
+
+    def said(command: str) -> Reply:
+        if "congestion" in command:
+            return answer(curves, command)
+        text = CLASS.replace("    1                    WRED discard\n", wred)
+        return answer(text.replace("TC 3", f"TC {command[-1]}"), command)
+
+    part = driver_of("SN2700").able(QueueTelemetry)
+    assert part is not None
+    asking = part.queue_counters("Eth1/1")
+    readings = answered(Running(asking), lambda asked: [said(str(each)) for each in asked])
+    (found,) = (e for e in readings if (e.index, e.counter) == (3, "dropped_packets"))
+    return found
+
+
+NO_CURVE = {"Mode": "none"}
+LIMITS = {"Minimum threshold": "150 KB", "Maximum threshold": "1500 KB"}
+CURVE = {"Mode": "ECN", "Threshold mode": "absolute", "RED dropped packets": "9", **LIMITS}
+
+
+@pytest.mark.parametrize(
+    ("wred", "mode", "lost"),
+    [
+        ("    9  WRED discard\n", NO_CURVE, 11),
+        ("    9  WRED discard\n", CURVE, 11),
+        ("    0  WRED discard\n", NO_CURVE, 2),
+        ("", CURVE, 11),
+        ("", NO_CURVE, 2),
+    ],
+    ids=["by the class alone", "by both", "none", "by the curve alone", "by neither"],
+)
+def test_what_red_dropped_is_lost_wherever_it_is_told(wred, mode, lost):
+    assert dropped(wred, mode).value == lost
+
+
+@pytest.mark.parametrize("wred", [0, 8, 10, 1000])
+def test_two_displays_that_tell_different_losses_tell_none(wred):
+    found = dropped(f"    {wred}  WRED discard\n", CURVE)
+    assert found.value is None
+    assert f"{wred} WRED discard, and `congestion-control` 9 RED" in found.missing
 
 
 # -- refusals --------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The verdicts on early warnings: each port that pauses too often, and no other."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -59,6 +60,44 @@ def test_a_port_that_nobody_warned_of_is_a_failure(seen, says):
 
 def test_two_warnings_that_are_alike_are_two():
     assert warned(logged(*BOTH, before=BOTH), FEW).outcome is Outcome.PASS
+
+
+def test_a_sentence_that_nobody_knows_is_new_each_time():
+    one = WarningLog(device="sw", noted=9, kept=9, unread=("what is this of PFC",))
+    seen = replace(good_evidence(), warnings=((one, replace(one, unread=2 * one.unread)),))
+    verdict = silent(seen, MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "what is this of PFC" in verdict.because
+    same = replace(good_evidence(), warnings=((one, one),))
+    assert silent(same, MANY).outcome is Outcome.PASS
+
+
+def test_many_sentences_that_nobody_knows_are_one_finding():
+    lines = tuple(f"what is {n} of PFC" for n in range(4000))
+    verdict = silent(logged(unread=lines), MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "4000 lines, of which the first is: what is 0 of PFC" in verdict.because
+    assert "what is 1 of PFC" not in verdict.because
+
+
+@pytest.mark.parametrize("verdict", [silent, warned])
+def test_a_warning_of_a_port_that_is_not_counted_is_not_passed_over(verdict):
+    theirs = tuple(of(("sw", f"p{n}", 3)) for n in range(50, 60))
+    ours, thresholds = (BOTH, FEW) if verdict is warned else ((), MANY)
+    found = verdict(logged(*ours, *theirs), thresholds)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "that p50 sent (and of 9 more), and they were not counted" in found.because
+
+
+def test_what_a_log_has_anew_is_found_in_linear_time():
+    many = tuple(of(("sw", "p1", 4), when=str(n)) for n in range(10_000))
+    before, after = (
+        WarningLog(device="sw", noted=9, kept=9, warnings=w) for w in (many, many[::-1])
+    )
+    begun_s = time.process_time()
+    verdict = silent(replace(good_evidence(), warnings=((before, after),)), MANY)
+    assert time.process_time() - begun_s < 3  # 13 s, when each was looked for in a list
+    assert verdict.outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(

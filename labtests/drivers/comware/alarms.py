@@ -30,6 +30,7 @@ _LINE = COMWARE.shape(
     "priority-flow-control early-warning dot1p <listed:priorities> <way:inpps|outpps> "
     "<frames:number>"
 )
+_ABOUT = r"(?:undo )?priority-flow-control early-warning\b"
 
 
 class ComwarePfcAlarm(PortSetting[PfcAlarm]):
@@ -40,6 +41,7 @@ class ComwarePfcAlarm(PortSetting[PfcAlarm]):
     def read(self, port: str) -> Asking[PfcAlarm]:
         """From the port's configuration."""
         reply, section = yield from self.configured(port)
+        section.expect_known(reply, _ABOUT, _LINE)
         said = section.each(reply, _LINE)
         received, sent = (_of(reply, said, way) for way in _WAYS.values())
         return PfcAlarm(received=received, sent=sent)
@@ -72,12 +74,16 @@ def _of(reply: Reply, said: list[dict[str, Any]], way: str) -> FramesPerS:
 # -- the log ---------------------------------------------------------------------------------------
 
 _LOG = cli(re.compile(r"[A-Za-z|]+"), "display", "logbuffer", "|", "include", "PFC|buffer|messages")
-_STATE = re.compile(r"Log buffer: (Enabled|Disabled)")
-_COUNT = re.compile(r"(Overwritten|Current) messages: ([0-9]{1,18})")
+_HEAD = re.compile(
+    r"\s*(?:Log buffer: (?P<state>Enabled|Disabled)"
+    r"|(?P<which>Overwritten|Current) messages: (?P<count>[0-9]{1,18}))\s*"
+)
 _ENTRY = re.compile(
-    r"%(?P<when>[A-Z][a-z]{2} +[0-9]{1,2} [0-9:.]+ [0-9]{4}) \S+ (?P<module>\w+)/[0-7]/\w+: ?"
+    r"\s*%(?P<when>[A-Z][a-z]{2} +[0-9]{1,2} [0-9:.]+ [0-9]{4}) \S+ (?P<module>\w+)/[0-7]/\w+: ?"
     r"(?P<text>.*)"
 )
+_MOST_LINES = 4096  # a log buffer has 1024 messages at most
+_PFC = re.compile("PFC", re.IGNORECASE)
 _TYPED = "SHELL"  # what people, and labtests, have typed
 _WARNING = re.compile(
     r"On interface (?P<port>\S+), the rate of (?P<way>input|output) PFC packets of 802\.1p "
@@ -95,24 +101,35 @@ class ComwareWarnings(ComwarePart, PfcWarnings):
 
 
 def read_log(reply: Reply) -> WarningLog:
-    """`display logbuffer`, of which lines without PFC may be left out."""
+    """`display logbuffer`, of which lines without PFC may be left out. Any other line with it, the
+    rest of one that was wrapped too, is kept as unread."""
     texts = whole_lines(reply)
-    state = next(filter(None, map(_STATE.fullmatch, map(str.strip, texts))), None)
-    counts = {m[1]: int(m[2]) for m in map(_COUNT.fullmatch, map(str.strip, texts)) if m}
-    if state is None or len(counts) != len(("Overwritten", "Current")):
-        incomplete(reply, "it does not tell how many messages there are")
-    if state[1] == "Disabled":
+    state, counts = _head(reply, texts)
+    if state == "Disabled":
         return WarningLog(device=reply.device, missing="its log buffer is off")
-    entries = [found for text in texts if "PFC" in text and (found := _ENTRY.search(text))]
-    said = [each for each in entries if each["module"] != _TYPED]
-    known = [(each, _WARNING.search(each["text"])) for each in said]
+    about = [text for text in texts if _PFC.search(text)]
+    if len(about) > _MOST_LINES:
+        refuse(reply, f"it has {len(about)} lines about PFC, and no log buffer has")
+    entries = [(text, _ENTRY.fullmatch(text)) for text in about]
+    said = [(text, each) for text, each in entries if each is None or each["module"] != _TYPED]
+    known = [(text, each, each and _WARNING.search(each["text"])) for text, each in said]
     return WarningLog(
         device=reply.device,
-        noted=counts["Overwritten"] + counts["Current"],
+        noted=sum(counts.values()),
         kept=counts["Current"],
-        warnings=tuple(_warning(each["when"], found) for each, found in known if found),
-        unread=tuple(told(each[0]) for each, found in known if not found),
+        warnings=tuple(_warning(each["when"], found) for _, each, found in known if each and found),
+        unread=tuple(told(text.strip()) for text, _, found in known if not found),
     )
+
+
+def _head(reply: Reply, texts: list[str]) -> tuple[str, dict[str, int]]:
+    """Whether messages are kept, and how many there were and are. Each is told once."""
+    found = [match for match in map(_HEAD.fullmatch, texts) if match]
+    states = [each["state"] for each in found if each["state"]]
+    counts = {each["which"]: int(each["count"]) for each in found if each["which"]}
+    if len(states) != 1 or len(counts) != 2 or len(found) != 3:
+        incomplete(reply, "it does not tell once how many messages there are")
+    return states[0], counts
 
 
 def _warning(when: str, found: re.Match[str]) -> PfcWarning:

@@ -43,6 +43,10 @@ _ACTION = COMWARE.shape(
 )
 _RECOVERY = COMWARE.shape("priority-flow-control deadlock recover-mode <word:auto|manual>")
 _ENABLED = COMWARE.shape("priority-flow-control deadlock enable")
+_ABOUT = r"(?:undo )?priority-flow-control deadlock\b"
+_OF_A_PORT = (_RECOVERY, _ENABLED)
+_ALL = (_PRECISION, _ACTION, _DETECT.shape, _RELEASE.shape, *_OF_A_PORT)
+"""A display by lines has those of ports, too."""
 
 
 class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
@@ -58,6 +62,7 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         if "return" not in texts[-1:]:
             refuse(reply, "the configuration does not end with `return`: it seems cut off")
         said = Section(head="the switch", lines=texts)
+        said.expect_known(reply, _ABOUT, *_ALL)
         precision, action = (_word(said, reply, shape) for shape in (_PRECISION, _ACTION))
         return DeadlockTimes(
             precision=precision or "normal",
@@ -118,6 +123,7 @@ class ComwareDeadlockDetection(PortSetting[PortDeadlockDetection]):
     def read(self, port: str) -> Asking[PortDeadlockDetection]:
         """From the port's configuration."""
         reply, section = yield from self.configured(port)
+        section.expect_known(reply, _ABOUT, *_OF_A_PORT)
         recovery: Literal["auto", "manual"] = _word(section, reply, _RECOVERY) or "auto"
         on = section.said(reply, _ENABLED) is not None
         return PortDeadlockDetection(on=on, recovery=recovery)

@@ -19,13 +19,15 @@ class NumberLines:
     def __init__(self, begin: str, behind: str, *, undone_by: str | None = None) -> None:
         self._begin, self._behind = begin.split(), behind.split()
         self._undone_by = self._behind if undone_by is None else undone_by.split()
-        self._shape = COMWARE.shape(f"{begin} <priority:0-7> {behind} <number:number>")
+        self.shape = COMWARE.shape(f"{begin} <priority:0-7> {behind} <number:number>")
+        self._about = rf"(?:undo )?{begin} .*\b{behind} "
 
     def read(self, reply: Reply, section: Section) -> Numbers:
-        """Those of a section. A priority with two numbers is refused."""
-        found = [(each["priority"], each["number"]) for each in section.each(reply, self._shape)]
+        """Those of a section. A priority with two numbers is refused, and so are lists."""
+        section.expect_known(reply, self._about, self.shape)
+        found = [(each["priority"], each["number"]) for each in section.each(reply, self.shape)]
         if len(dict(found)) != len(found):
-            refuse(reply, f"a priority has two lines {self._shape.begins!r}")
+            refuse(reply, f"a priority has two lines {self.shape.begins!r}")
         return tuple(sorted(found))
 
     def undone(self, earlier: Numbers, wanted: Numbers) -> Iterator[CliLine]:

@@ -1,9 +1,11 @@
 """Configuration text: sections, each a first line and the lines under it."""
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from labtests.core.output import quoted_excerpt
 from labtests.drivers.displays.shapes import Shape, Unfit
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.protocol import Reply
@@ -29,6 +31,17 @@ class Section:
         if len(found) > 1:
             refuse(reply, f"{self.head} has two lines {shape.begins!r}")
         return found[0] if found else None
+
+    def expect_known(self, reply: Reply, about: str, *shapes: Shape) -> None:
+        """Every line about this (a regular expression, in any case) has one of these shapes: taken
+        for nothing, another one would be lost when something is set and undone."""
+        for line in self.lines:
+            if re.match(about, line, re.IGNORECASE) is None:
+                continue
+            if not any(shape.pattern.fullmatch(line) for shape in shapes):
+                refuse(
+                    reply, f"{self.head} has a line that is unrecognised: {quoted_excerpt(line)}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

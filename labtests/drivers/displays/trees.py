@@ -11,7 +11,7 @@ the place where it stands; a word that is read may be a word of a command.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from labtests.core.output import excerpt
@@ -26,17 +26,31 @@ _MOST = 2**64 - 1  # no counter has more bits
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A part of an answer, and where it stands. What is not there is an empty object."""
+    """A part of an answer: what it is called in the part that it is of. What is not there is an
+    empty object."""
 
     reply: Reply
-    where: str
     shown: Any
+    called: str | int = ""
+    of: "Node | None" = field(default=None, repr=False)
+
+    @property
+    def where(self) -> str:
+        """The names on the way to it. Made when it is needed, for an answer has many parts."""
+        return " ".join(excerpt(str(node.called), 80) for node in reversed([*self._way()]))
+
+    def _way(self) -> Iterator["Node"]:
+        """From here up to the whole answer, which has no name."""
+        node = self
+        while node.of is not None:
+            yield node
+            node = node.of
 
     def below(self, *names: str) -> "Node":
         """What is under these names."""
         node = self
         for name in names:
-            node = Node(self.reply, f"{node.where} {name}".strip(), node.fields().get(name, {}))
+            node = Node(self.reply, node.fields().get(name, {}), name, node)
         return node
 
     def has(self, name: str) -> bool:
@@ -58,10 +72,7 @@ class Node:
         """Its parts, where it is a list."""
         if not isinstance(self.shown, list):
             self.refuse(f"should be a list, not {excerpt(repr(self.shown), 80)}")
-        named = (f"{self.where} {number}".strip() for number in range(1, len(self.shown) + 1))
-        return tuple(
-            Node(self.reply, where, each) for where, each in zip(named, self.shown, strict=True)
-        )
+        return tuple(Node(self.reply, each, n, self) for n, each in enumerate(self.shown, 1))
 
     def numbered(self, most: int) -> Iterator[tuple[int, "Node"]]:
         """Its fields, by numbers below this."""
@@ -135,4 +146,4 @@ def parse(reply: Reply) -> Node:
 
 def parse_any(reply: Reply) -> Node:
     """An answer that may also be a list."""
-    return Node(reply, "", json_shown(reply))
+    return Node(reply, json_shown(reply))

@@ -1,7 +1,8 @@
 """What the traffic classes of a port count (`show interfaces ethernet 1/13 counters tc 3`), and its
 drops and marks.
 
-What RED dropped is read where the curves are (`congestion-control`), and only there.
+What RED dropped is told in two places: by a class (`WRED discard`), and, while it has a curve, by
+`congestion-control`. Both are taken for one counter.
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,12 @@ from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask_each, both
 from labtests.transport.protocol import Reply
 
-_LOST = "unicast no buffer discard"
+_LOST, _BY_RED = "unicast no buffer discard", "WRED discard"
 _FORWARDED = {
     "packets": (c.QUEUE_FORWARDED_PACKETS, "packets"),
     "bytes": (c.QUEUE_FORWARDED_BYTES, "bytes"),
 }
+_NO_LINE = "the switch shows no such line"
 Words = dict[str, int]
 
 
@@ -39,9 +41,8 @@ CLASSES = ONYX.record(
         "TC <queue:0-7>:?",
         *(
             ONYX.maybe(f"<{words.replace(' ', '_')}:number> {words}")
-            for words in (*_FORWARDED, _LOST)
+            for words in (*_FORWARDED, _LOST, _BY_RED)
         ),
-        ONYX.maybe("<:number> WRED discard"),
         ONYX.many("<:number> (unicast |multicast )?queue depth"),
         make=_class,
         into="classes",
@@ -55,6 +56,17 @@ CLASSES = ONYX.record(
 def parse_class(reply: Reply) -> dict[str, tuple[int, Words]]:
     """The class that is counted, and its counters by the switch's own words, of the one port."""
     return dict(read(reply, CLASSES))
+
+
+def _dropped(words: Words, red: int | None) -> tuple[int | None, str]:
+    """What a class lost, or why that is not known. `red`: what its curve dropped, if it has one."""
+    wred = words.get(_BY_RED)
+    if red is not None and wred is not None and red != wred:
+        told = f"{wred} {_BY_RED}, and `congestion-control` {red} RED dropped packets"
+        return None, f"the switch shows {told}: one of them is wrong, or cleared alone"
+    if _LOST not in words:
+        return None, _NO_LINE
+    return words[_LOST] + (wred if wred is not None else red or 0), ""
 
 
 class OnyxQueues(OnyxPart, QueueTelemetry, DropTelemetry):
@@ -84,14 +96,11 @@ class OnyxQueues(OnyxPart, QueueTelemetry, DropTelemetry):
             told = ", ".join(f"{name} TC {each[0]}" for name, each in found.items()) or "nothing"
             self.cli.names.wrong(reply, f"{self.port(port)} TC {queue}", told)
         words, at = found[self.port(port)][1], Answered(reply, port, "queue", queue)
-        missing = "the switch shows no such line"
         for word, counter in _FORWARDED.items():
-            yield at.reading(counter, words.get(word), f"{reply.command}: {word}", missing)
-        lost = words.get(_LOST)
-        by_red = dict(curves.dropped).get(queue, 0)  # a class without a curve drops none by RED
-        source = f"{reply.command}: {_LOST}, and RED dropped packets"
-        whole = None if lost is None else lost + by_red
-        yield at.reading((c.QUEUE_DROPPED_PACKETS, "packets"), whole, source, missing)
+            yield at.reading(counter, words.get(word), f"{reply.command}: {word}", _NO_LINE)
+        source = f"{reply.command}: {_LOST} and {_BY_RED}"
+        dropped, missing = _dropped(words, dict(curves.dropped).get(queue))
+        yield at.reading((c.QUEUE_DROPPED_PACKETS, "packets"), dropped, source, missing)
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Sums of the port."""
