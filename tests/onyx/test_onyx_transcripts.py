@@ -21,7 +21,7 @@ from onyx_recordings import (
 )
 from platform_recordings import part_of
 
-from labtests.capabilities.device import QueueTelemetry
+from labtests.capabilities.device import Obstacles, QueueTelemetry
 from labtests.capabilities.records import Reading
 from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
 from labtests.drivers.onyx.driver import driver_of
@@ -243,7 +243,7 @@ def test_where_pfc_is_disabled_a_mode_is_known_only_where_it_is_off(admin, oper,
 
 @pytest.mark.parametrize(
     ("shown", "speed"),
-    [("25G", 25), ("100Gx4", 100), ("10 Gbps", 10), ("Unknown", None)],
+    [("25G", 25), ("100Gx4", 100), ("10 Gbps", 10), ("Unknown", None), ("0 Gbps", None)],
 )
 def test_a_speed_is_read_in_the_words_of_any_release(shown, speed):
     found = PARSERS["interface"](changed("interface.with-vlans", "40 Gbps", shown))
@@ -259,9 +259,59 @@ def test_a_newer_release_says_the_port_before_what_it_says_of_it():
 
 
 def test_a_port_that_pauses_all_priorities_says_so():
-    both = changed("interface.with-vlans", "receive off send off", "receive on send off")
-    assert PARSERS["interface"](both)["Eth1/1"][1]
-    assert not PARSERS["interface"](load("interface.with-vlans"))["Eth1/1"][1]
+    for said in ("receive on send off", "receive off send on", "receive ON send ON"):
+        both = changed("interface.with-vlans", "receive off send off", said)
+        assert PARSERS["interface"](both)["Eth1/1"][1] is True
+    assert PARSERS["interface"](load("interface.with-vlans"))["Eth1/1"][1] is False
+    assert PARSERS["interface"](load("interface.two"))["Eth1/1"][1] is None
+
+
+def test_a_port_that_does_not_say_whether_it_pauses_is_an_obstacle():
+    (port, *_) = json.loads(load("interface.with-vlans").text)
+    del port["Flow-control"]
+    ets = load("ets.weights").text.replace("N/A", "0")
+    (name,) = json.loads(ets)[0]
+    part = driver_of("SN2700", ("Eth1/1",)).able(Obstacles)
+    assert part is not None
+
+    def said(command: str) -> Reply:
+        return answer(ets.replace(name, "Eth1/1") if " ets " in command else [port], command)
+
+    asking = part.obstacles()
+    found = answered(Running(asking), lambda asked: [said(str(each)) for each in asked])
+    assert "Eth1/1: it does not say whether it pauses all priorities together" in found[0]
+
+
+@pytest.mark.parametrize("said", ["enabled", "?", "receive off", {}, ""], ids=repr)
+def test_how_a_port_pauses_is_not_guessed(said):
+    old = '"Flow-control": "receive off send off"'
+    odd = changed("interface.with-vlans", old, f'"Flow-control": {json.dumps(said)}')
+    with pytest.raises(UnreadableOutput, match="should be on or off each way"):
+        PARSERS["interface"](odd)
+
+
+def test_a_port_that_is_disabled_and_up_is_refused():
+    (port, *_) = json.loads(load("interface.with-vlans").text)
+    port |= {"Admin state": "Disabled", "Operational state": "Up"}
+    with pytest.raises(UnreadableOutput, match="is disabled, and the port is up"):
+        PARSERS["interface"](answer([port]))
+
+
+@pytest.mark.parametrize("enabled", ["٣", "three", "3,4", "34", {}, [], "3 none"], ids=ascii)
+@pytest.mark.parametrize("other", ["Priority Enabled List", "Priority Disabled List"])
+def test_a_list_of_priorities_that_is_none_is_not_an_empty_one(enabled, other):
+    lists = dict.fromkeys(("Priority Enabled List", "Priority Disabled List"), enabled)
+    lists[other] = "0 1 2 3 4 5 6 7"
+    port = {"Eth1/1": [{"PFC admin": "Auto", "PFC oper": "Disabled"}]}
+    with pytest.raises(UnreadableOutput, match="should be"):
+        PARSERS["pfc"](answer([{"PFC": "enabled", **lists}, port]))
+
+
+@pytest.mark.parametrize("none", ["", "none", "N/A", "-"])
+def test_no_priority_may_be_shown_in_any_such_way(none):
+    lists = {"Priority Enabled List": none, "Priority Disabled List": "0 1 2 3 4 5 6 7"}
+    (found,) = PARSERS["pfc"](answer([{"PFC": "enabled", **lists}]))
+    assert found.priorities == frozenset()
 
 
 # -- displays that are read as text: the form that public programs read ----------------------------

@@ -154,8 +154,9 @@ class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
         found = []
         for port in self.ports:
             _, pauses = yield from shown_link(self, port)
-            if pauses:
-                found.append(f"{port}: it pauses all priorities together (`flowcontrol`)")
+            if pauses is not False:
+                said = "it pauses" if pauses else "it does not say whether it pauses"
+                found.append(f"{port}: {said} all priorities together (`flowcontrol`)")
             slow = (yield from served(self, port)).shaped
             found += [f"{port}: {what} is shaped, and slower than its link" for what in slow]
         return tuple(found)

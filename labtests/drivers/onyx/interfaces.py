@@ -22,6 +22,7 @@ from labtests.drivers.onyx.session import (
     rows_of,
     show,
 )
+from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -31,6 +32,7 @@ HEADER_BYTES = 22
 MTUS = range(1500, 9217)
 _MTU = r"([0-9]{1,5}) bytes ?\(Maximum packet size ([0-9]{1,5}) bytes\)"
 _SPEED = "([0-9]{1,4}) ?G(?:bps)?(?:x[1248])?|Unknown"
+_PAUSES = "receive (on|off) send (on|off)"
 _MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 
 _OF_BOTH = ("packets", "unicast packets", "multicast packets", "broadcast packets", "bytes")
@@ -73,25 +75,35 @@ def _ports(reply: Reply) -> dict[str, Node]:
     return {name: node for name, node in found.items() if _PORT.fullmatch(name)}
 
 
-def parse_interface(reply: Reply) -> dict[str, tuple[LinkFacts, bool]]:
-    """The link of each port, and whether it pauses all priorities together (802.3x)."""
+def parse_interface(reply: Reply) -> dict[str, tuple[LinkFacts, bool | None]]:
+    """The link of each port, and whether it pauses all priorities together (802.3x); None where it
+    does not say so (older releases)."""
     return {port: _link(Told.by(node)) for port, node in _ports(reply).items()}
 
 
-def _link(told: Told) -> tuple[LinkFacts, bool]:
-    state = told["Operational state"].like("(up|down)( .*)?", "Up or Down")[1]
+def _link(told: Told) -> tuple[LinkFacts, bool | None]:
+    up = told["Operational state"].like("(up|down)( .*)?", "Up or Down")[1].lower() == "up"
+    if up and told.text("Admin state").lower() == "disabled":
+        told["Admin state"].refuse("is disabled, and the port is up", READ_AGAIN)
     speed = told["Actual speed"].like(_SPEED, "a speed")[1]
     mtu, longest = map(int, told["MTU"].like(_MTU, "an MTU").groups())
     if mtu + HEADER_BYTES != longest:
         told["MTU"].refuse(f"is not {HEADER_BYTES} bytes less than the maximum packet size")
     mac = told.text("Mac address")
     facts = LinkFacts(
-        up=state.lower() == "up",
-        speed_bits_per_s=int(speed) * 10**9 if speed else None,
+        up=up,
+        speed_bits_per_s=int(speed or 0) * 10**9 or None,
         frame_bytes=longest,
         mac=mac.replace(":", "").lower() if _MAC.fullmatch(mac) else None,
     )
-    return facts, re.search(r"\bon\b", told.text("Flow-control")) is not None
+    return facts, _pauses(told)
+
+
+def _pauses(told: Told) -> bool | None:
+    if "Flow-control" not in told.fields:
+        return None
+    sides = told["Flow-control"].like(_PAUSES, "on or off each way").groups()
+    return "on" in map(str.lower, sides)
 
 
 def parse_counters(reply: Reply) -> dict[str, Counts]:
@@ -146,8 +158,8 @@ class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
             yield at.reading((name, unit_of(name)), value, f"{reply.command}: {words}", missing)
 
 
-def shown_link(part: OnyxPart, port: str) -> Asking[tuple[LinkFacts, bool]]:
-    """The link, and whether it pauses all priorities together."""
+def shown_link(part: OnyxPart, port: str) -> Asking[tuple[LinkFacts, bool | None]]:
+    """The link, and whether it pauses all priorities together, if it says so."""
     reply = yield from show("interfaces", *part.at(port))
     return part.only(reply, port, parse_interface(reply))
 

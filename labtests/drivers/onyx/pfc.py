@@ -52,9 +52,15 @@ def parse_pfc(reply: Reply) -> Pauses:
     return Pauses(enabled, {name: _is_on(Told.by(told[name]), works) for name in sorted(ports)})
 
 
+_NUMBERS = "(?:[0-7](?: [0-7])*)? ?"
+_NONE = "none|n/a|-+"
+
+
 def _numbers(node: Node) -> frozenset[int]:
     """`3 4`. How none are shown is not known: all have to be in the other list then."""
-    told = node.like("(?:[0-7] ?)*|[^0-9]*", "priorities")[0]
+    if not isinstance(node.shown, str):
+        node.refuse(f"should be priorities, not {excerpt(repr(node.shown), 80)}")
+    told = node.like(f"{_NUMBERS}|{_NONE}", "priorities")[0]
     return frozenset(map(int, re.findall("[0-7]", told)))
 
 
