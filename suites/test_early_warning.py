@@ -31,6 +31,7 @@ def test_a_switch_warns_before_it_loses(incast):
     early, late = incast.classes(*DSCPS, paused=True)
     queues = {incast.queue_of(early), incast.queue_of(late)}
     incast.serve_alike(queues)
+    incast.no_red_anywhere()
     traffic = incast.udp(early.offering(EARLY), late.offering(LATE))
     allowed = {}
     for number, sending in enumerate(traffic):
@@ -66,6 +67,7 @@ def test_a_switch_warns_of_a_host_that_pauses_it(incast):
     """Early warning: a host that sends pause frames without end is logged, a quiet one is not."""
     incast.trust_dscp()
     incast.serve_equally()
+    incast.no_red_anywhere()
     held, free = incast.classes(*DSCPS, paused=True)
     priority = incast.priority_of(held)
     one = PfcSetting(mode="on", priorities=frozenset({priority}))

@@ -4,7 +4,7 @@ they rest on."""
 from pathlib import Path
 
 import pytest
-from catalogue import H3C, S1, S2, SOCKET, SUITES, TCP
+from catalogue import H3C, S1, SOCKET, SUITES
 
 from labtests.profile.planning import made, planned
 from labtests.profile.reader import load
@@ -14,7 +14,7 @@ PROFILE = Path(__file__).parents[2] / "profiles" / "lossless-25g.yaml"
 
 
 def param(suite):
-    marks = () if suite in (S1, S2, SOCKET, TCP) else (pytest.mark.whole_catalogue,)
+    marks = () if suite in (S1, SOCKET) else (pytest.mark.whole_catalogue,)
     return pytest.param(suite, id=f"{suite[0]}-{suite[1]}", marks=marks)
 
 
