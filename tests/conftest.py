@@ -32,6 +32,7 @@ WHOLE_RUNS = dict.fromkeys(
 RUN_WHOLE_LABS = frozenset(
     {
         "test_background_noise",
+        "test_breaking_platforms",
         "test_catalogue",
         "test_ended_restore",
         "test_every_sender",
