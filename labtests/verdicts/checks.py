@@ -317,11 +317,7 @@ def _bytes_seen(evidence: Evidence) -> tuple[_Moment, ...]:
 def mean_use(evidence: Evidence) -> float | None:
     """The share of line rate over the whole time in which anybody sent, from the counters of the
     end; None when a part of it is not known."""
-    moved = [
-        d.increase
-        for d in evidence.changes.values()
-        if d.key[:3] == (*evidence.bottleneck, "queue") and d.key[-1] == c.QUEUE_FORWARDED_BYTES
-    ]
+    moved = [d.increase for d in _bytes_forwarded(evidence)]
     rows = [row for flow in evidence.flows for row in flow.intervals]
     if not moved or None in moved or not rows:
         return None
@@ -330,29 +326,44 @@ def mean_use(evidence: Evidence) -> float | None:
     return 8 * total / seconds / evidence.line_bits_per_s if seconds > 0 else None
 
 
+def _bytes_forwarded(evidence: Evidence) -> list[Difference]:
+    """Of each queue of the bottleneck that counts bytes."""
+    return [
+        d
+        for d in evidence.changes.values()
+        if d.key[:3] == (*evidence.bottleneck, "queue") and d.key[-1] == c.QUEUE_FORWARDED_BYTES
+    ]
+
+
 def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
     """A port that drops for want of speed has that of its line while all send (or any, where each
     of them can fill it), where it counts bytes. One that has not is limited, paused or slower than
     the testbed file says."""
-    used = mean_use(evidence)
-    rows = [row for flow in evidence.flows for row in flow.intervals]
-    dropped = any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues)
-    if used is None or not dropped:
+    if not any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues):
         return
+    for difference in _bytes_forwarded(evidence):
+        if difference.increase is None and difference.key in evidence.numbers:
+            yield missing(difference, "known", "bytes")
+    used = mean_use(evidence)
+    if used is None:
+        return
+    rows = [row for flow in evidence.flows for row in flow.intervals]
     seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
     filled_s = goodput.seconds_together(evidence)
-    if all(_fills_the_line(evidence, *each)
-           for each in zip(evidence.senders, evidence.flows, strict=False)):  # fmt: skip
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    if all(_fills_the_line(evidence, place, flow) for place, flow in pairs):
         filled_s = seconds
     least = FULL_SHARE * filled_s / seconds
-    said = (
-        f"{' '.join(evidence.bottleneck)} dropped while it forwarded at {100 * used:.0f} % of its "
-    )
-    said += (
-        "line rate: a limit, pauses of the receiver, or a slower link than the testbed file says"
-    )
     finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
-    yield finding if finding.outcome is Outcome.PASS else unproven(said, *finding.facts)
+    if finding.outcome is Outcome.PASS:
+        yield finding
+        return
+    where = " ".join(evidence.bottleneck)
+    yield unproven(
+        f"{where} dropped while it forwarded at {100 * used:.0f} % of its line rate: a limit, "
+        "pauses of the receiver, or a slower link than the testbed file says",
+        *finding.facts,
+    )
 
 
 def _fills_the_line(evidence: Evidence, place: Place, flow: FlowResult) -> bool:

@@ -84,14 +84,11 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
 
 
 def _passed(seen: Evidence) -> tuple[path.Where, ...]:
-    """The ports before the bottleneck whose queues count."""
+    """The ports before the bottleneck of which counters of queues were asked for."""
     return tuple(
         each.port
         for each in seen.crossings
-        if any(
-            d.increase is not None
-            for d in path.of_queues(seen, each.port, c.QUEUE_FORWARDED_PACKETS)
-        )
+        if path.of_queues(seen, each.port, c.QUEUE_FORWARDED_PACKETS)
     )
 
 

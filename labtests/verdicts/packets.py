@@ -95,24 +95,37 @@ def astray_on_the_way(evidence: Evidence) -> Iterator[Finding]:
 
 def _astray_at(evidence: Evidence, crossing: Crossing) -> Iterator[Finding]:
     """A queue before the bottleneck got less than a class sent to it, and another one that much
-    more than was sent to that."""
+    more than was sent to that. Where a queue was not read, or none of them counted what was sent,
+    it is not known."""
     due = _sent_to(evidence, crossing)
-    came = {
-        each.key[3]: sum(
-            evidence.change(crossing.port, "queue", each.key[3], counter).increase or 0
-            for counter in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
-        )
+    counts = [
+        evidence.change(crossing.port, "queue", each.key[3], counter)
         for each in path.of_queues(evidence, crossing.port, c.QUEUE_FORWARDED_PACKETS)
-    }
-    for queue, sent in due.items() if came else ():
-        lacking = sent - came.get(queue, 0)
+        for counter in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
+    ]
+    unread = [d for d in counts if d.increase is None and evidence.has(d)]
+    if unread or not (due and counts):
+        yield from (missing(each, "known", "packets") for each in unread)
+        return
+    came: dict[int, int] = {}
+    for each in counts:
+        came[each.key[3]] = came.get(each.key[3], 0) + (each.increase or 0)
+    where, sent, got = " ".join(crossing.port), sum(due.values()), sum(came.values())
+    if got < (1 - PART_ASTRAY) * sent:
+        yield disagreement(
+            f"{sent} packets were sent on their way by {where}, and its queues counted {got}: lost "
+            "before it, or its counters stood still"
+        )
+        return
+    for queue, packets in due.items():
+        lacking = packets - came.get(queue, 0)
         most = max(came, key=lambda other: came[other] - due.get(other, 0))
-        if lacking > PART_ASTRAY * sent and came[most] - due.get(most, 0) > lacking / 2:
-            where = " ".join(crossing.port)
+        if lacking > PART_ASTRAY * packets and came[most] - due.get(most, 0) > lacking / 2:
             yield failed(
-                f"{sent} packets were sent to queue {queue} of {where} by its DSCP map, and it got "
-                f"{came.get(queue, 0)}; queue {most}, due {due.get(most, 0)}, got {came[most]}: "
-                f"{crossing.port[0]} does not classify by their DSCP, or maps it otherwise"
+                f"{packets} packets were sent to queue {queue} of {where} by its DSCP map, and it "
+                f"got {came.get(queue, 0)}; queue {most}, due {due.get(most, 0)}, got "
+                f"{came[most]}: {crossing.port[0]} does not classify by their DSCP, or maps it "
+                "otherwise"
             )
 
 

@@ -107,6 +107,19 @@ def test_packets_that_a_port_between_did_not_count_leave_it_open():
     assert "the queues of spine s1 counted" in verdict.because
 
 
+def test_queues_between_that_show_no_numbers_leave_it_open():
+    def unread(reads):
+        return tuple(
+            replace(r, value=None, missing="N/A") if r.device == "spine" else r for r in reads
+        )
+
+    rounds = tuple(through_a_spine(each, BY_THREE) for each in sent(BY_THREE))
+    blind = tuple(replace(r, before=unread(r.before), after=unread(r.after)) for r in rounds)
+    verdict = classified(blind, BY_THREE)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the queues of spine s1 counted 0" in verdict.because
+
+
 @given(queue=st.integers(0, 7), count=st.integers(1, 300))
 @settings(max_examples=30)
 def test_packets_of_others_leave_it_open(queue, count):

@@ -102,7 +102,7 @@ SENT_ASTRAY = {
     "all": ({0: SENT[3] + SENT[5]}, "queue 3 of leaf p9 by its DSCP map, and it got 0"),
     "one": ({3: SENT[3], 0: SENT[5]}, "70000 packets were sent to queue 5 of leaf p9"),
     "swapped": ({3: SENT[5], 5: SENT[3]}, "queue 3 of leaf p9 by its DSCP map, and it got 70000"),
-    "lost": ({3: SENT[3], 5: 0}, ""),  # somebody else's finding
+    "lost": ({3: SENT[3] - 9000, 5: SENT[5]}, ""),  # somebody else's finding
 }
 
 
@@ -180,6 +180,25 @@ def test_who_was_paused_most_is_told_by_time_and_not_by_frames(held_s, outcome):
     seen = grown(seen, ("a", "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", first.priority)
     verdict = paused(seen)
     assert verdict.outcome is outcome, verdict.because
+
+
+@pytest.mark.parametrize("queue", range(8))
+def test_a_queue_on_the_way_that_was_not_read_proves_nothing(queue):
+    """Of N/A it was said that the switch does not classify, where others had sent as much."""
+    seen = through_a_spine(load(), {3: SENT[3], 5: SENT[5], 0: 90_000})
+    key = (*TRUNK, "queue", queue, c.QUEUE_FORWARDED_PACKETS)
+    after = tuple(replace(r, value=None, missing="N/A") if r.key == key else r for r in seen.after)
+    (finding,) = packets.elsewhere(replace(seen, after=after))
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert f"leaf p9 queue {queue} forwarded_packets: no value after the run" in finding.because
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_counters_on_the_way_that_stand_still_or_count_half_are_told(share):
+    got = {queue: round(share * sent) for queue, sent in SENT.items()}
+    (finding,) = packets.elsewhere(through_a_spine(load(), got))
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert "or its counters stood still" in finding.because
 
 
 # -- whose pauses, whose queue, whose frames -------------------------------------------------------

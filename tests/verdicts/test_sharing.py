@@ -247,3 +247,16 @@ def test_a_port_that_drops_below_its_line_rate_is_named(share, outcome):
     assert verdict.outcome is outcome
     if outcome is not Outcome.PASS:
         assert "sw p3 dropped while it forwarded at 60 % of its line rate" in verdict.because
+
+
+def test_bytes_that_a_port_no_longer_tells_are_missing():
+    whole = seen((0.5, 0.5))
+    moved = round(0.97 * whole.line_bits_per_s * 5 / 8)
+    whole = grown(whole, whole.bottleneck, c.QUEUE_FORWARDED_BYTES, moved, "queue", 3)
+    gone = tuple(
+        replace(r, value=None, missing="N/A") if r.counter == c.QUEUE_FORWARDED_BYTES else r
+        for r in whole.after
+    )
+    verdict = shared(replace(whole, after=gone), scheduler(EQUAL))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "queue 3 forwarded_bytes: no value after the run" in verdict.because
