@@ -39,6 +39,22 @@ def connected(simulated: InProcessLab, testbed: str, folder: Path) -> Iterator[L
         yield lab
 
 
+def fixtures_of(testbed: str) -> tuple[Any, Any]:
+    """The fixtures `simulated`, the lab of a dry run, and `lab`, which is logged in to it."""
+
+    @pytest.fixture
+    def simulated() -> Iterator[InProcessLab]:
+        with served(testbed) as lab:
+            yield lab
+
+    @pytest.fixture
+    def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
+        with connected(simulated, testbed, tmp_path) as lab:
+            yield lab
+
+    return simulated, lab
+
+
 def shipped(pmax_percent: int | None = None) -> ProfileFile:
     """The shipped profile; with another probability than its own."""
     profile = load_profile(ROOT / "profiles" / "lossless-25g.yaml").form

@@ -2,22 +2,18 @@
 back, one revision at a time, and what somebody else has configured stays as it is."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
 from switch_over_ssh import (
     OFF,
     ON,
-    connected,
     expect_counted,
     expect_lie_found_out,
     expect_negotiation_refused,
     expect_profile_put_back,
+    fixtures_of,
     link_of,
-    served,
 )
 
 from labtests.capabilities.device import (
@@ -54,16 +50,7 @@ CANNOT = ("headroom",)
 DSCP = TrustSetting(source="dscp")
 
 
-@pytest.fixture
-def simulated() -> Iterator[InProcessLab]:
-    with served(TESTBED) as lab:
-        yield lab
-
-
-@pytest.fixture
-def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    with connected(simulated, TESTBED, tmp_path) as lab:
-        yield lab
+simulated, lab = fixtures_of(TESTBED)
 
 
 def typed(lab: Lab, line: str) -> str:

@@ -2,21 +2,17 @@
 and what somebody else has configured stays as it is."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
 from switch_over_ssh import (
     OFF,
     ON,
-    connected,
     expect_lie_found_out,
     expect_negotiation_refused,
+    fixtures_of,
     link_of,
     made_and_put_back,
-    served,
     shipped,
 )
 from typed import typed as as_typed
@@ -57,16 +53,7 @@ DSCP = TrustSetting(source="dscp")
 THREE = PfcSetting(mode="on", priorities=frozenset({3}))
 
 
-@pytest.fixture
-def simulated() -> Iterator[InProcessLab]:
-    with served(TESTBED) as lab:
-        yield lab
-
-
-@pytest.fixture
-def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    with connected(simulated, TESTBED, tmp_path) as lab:
-        yield lab
+simulated, lab = fixtures_of(TESTBED)
 
 
 def shown(lab: Lab, line: str) -> str:

@@ -4,14 +4,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
 
+from comware_bench import ComwareBench
+from driven import driving
 from silent_hosts import silence, star
 
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.inventory import Testbed
+from labtests.network import UdpRequest
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import CliSession, CliSwitch
 
@@ -35,6 +40,41 @@ def simulation(testbed: Testbed) -> SimulatedLab:
 @pytest.fixture
 def switch(simulation: SimulatedLab) -> CliSwitch:
     return simulation.devices[SWITCH]
+
+
+@pytest.fixture
+def bench(switch: CliSwitch) -> ComwareBench:
+    """Labtests' driver in front of it, without SSH."""
+    return ComwareBench(switch)
+
+
+@pytest.fixture
+def driver(bench: ComwareBench) -> Any:
+    return driving("comware")(bench)
+
+
+@pytest.fixture
+def overloaded(driver: Any, simulation: SimulatedLab) -> SimulatedLab:
+    """A and B send together nearly twice the line of C, lossless: the switch pauses both."""
+    for port in HOSTS.values():
+        driver.set_trust(port, TrustSetting(source="dscp"))
+        driver.set_pfc(port, PfcSetting(mode="on", priorities=frozenset({3})))
+    for name in HOSTS:
+        nic = simulation.network.nic(name, "eth0")
+        nic.set_trust("dscp")
+        nic.set_pfc(frozenset({3}))
+    for name in "AB":
+        simulation.network.start_udp(
+            UdpRequest(
+                device=name,
+                interface="eth0",
+                destination="192.168.10.12",
+                tos=24 << 2,
+                rate_bits_per_s=9_000_000_000,
+                datagram_bytes=1400,
+            )
+        )
+    return simulation
 
 
 @dataclass

@@ -2,28 +2,15 @@
 what exceeds them, and the log is read."""
 
 import pytest
-from comware_bench import ComwareBench
-from driven import driving
 
-from labtests.capabilities.records import PfcAlarm, PfcSetting, TrustSetting
+from labtests.capabilities.records import PfcAlarm
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware.alarms import read_log
-from labtests.network import UdpRequest
 from labtests.transport.protocol import Reply
 
 MS = 1_000_000
 OUT, IN = "Twenty-FiveGigE1/0/13", "Twenty-FiveGigE1/0/14"
 NONE = PfcAlarm()
-
-
-@pytest.fixture
-def bench(switch):
-    return ComwareBench(switch)
-
-
-@pytest.fixture
-def driver(bench):
-    return driving("comware")(bench)
 
 
 @pytest.mark.parametrize(
@@ -117,30 +104,6 @@ def test_a_log_without_its_head_is_refused(gone):
 # -- what it does ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def paused(driver, simulation):
-    """A and B send together twice the line of C, lossless: the switch pauses both."""
-    for port in (OUT, IN, "Twenty-FiveGigE1/0/15"):
-        driver.set_trust(port, TrustSetting(source="dscp"))
-        driver.set_pfc(port, PfcSetting(mode="on", priorities=frozenset({3})))
-    for name in "ABC":
-        nic = simulation.network.nic(name, "eth0")
-        nic.set_trust("dscp")
-        nic.set_pfc(frozenset({3}))
-    for name in "AB":
-        simulation.network.start_udp(
-            UdpRequest(
-                device=name,
-                interface="eth0",
-                destination="192.168.10.12",
-                tos=24 << 2,
-                rate_bits_per_s=9_000_000_000,
-                datagram_bytes=1400,
-            )
-        )
-    return simulation
-
-
 def warned(driver):
     found = driver.pfc_warnings()
     assert found.missing == ""
@@ -148,24 +111,24 @@ def warned(driver):
     return [(each.port, each.priority, each.way) for each in found.warnings]
 
 
-def test_a_rate_above_its_threshold_is_logged_once_while_it_stays_there(paused, switch, driver):
+def test_a_rate_above_its_threshold_is_logged_once_while_it_stays_there(overloaded, switch, driver):
     driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, 10), (5, 10)), received=((3, 10),)))
-    paused.advance(3500 * MS)
+    overloaded.advance(3500 * MS)
     assert switch.network.pfc_counters(IN)[3].tx_frames > 100
     assert warned(driver) == [(IN, 3, "sent")]
 
 
 @pytest.mark.parametrize("threshold", [None, 1_000_000])
-def test_without_a_threshold_or_below_it_nothing_is_logged(paused, driver, threshold):
+def test_without_a_threshold_or_below_it_nothing_is_logged(overloaded, driver, threshold):
     driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, threshold),) if threshold else ()))
-    paused.advance(3500 * MS)
+    overloaded.advance(3500 * MS)
     assert warned(driver) == []
 
 
-def test_a_reboot_forgets_what_was_logged(paused, switch, driver):
+def test_a_reboot_forgets_what_was_logged(overloaded, switch, driver):
     driver.set_pfc_alarm(IN, PfcAlarm(sent=((3, 10),)))
-    paused.advance(2500 * MS)
+    overloaded.advance(2500 * MS)
     assert warned(driver)
-    paused.inject({"kind": "reboot", "device": "S6550", "seconds": 0.1})
-    paused.advance(500 * MS)
+    overloaded.inject({"kind": "reboot", "device": "S6550", "seconds": 0.1})
+    overloaded.advance(500 * MS)
     assert warned(driver) == []

@@ -1,8 +1,6 @@
 """DCBX of a Comware port: made, read back, put back."""
 
 import pytest
-from comware_bench import ComwareBench
-from driven import driving
 
 from labtests.capabilities.records import DcbxSetting
 
@@ -10,16 +8,6 @@ PORT = "Twenty-FiveGigE1/0/14"
 OFF = DcbxSetting(tells=False)
 WORKED_EXAMPLE = DcbxSetting(tells=True, version="rev101")
 TELLS = "lldp tlv-enable dot1-tlv dcbx"
-
-
-@pytest.fixture
-def bench(switch):
-    return ComwareBench(switch)
-
-
-@pytest.fixture
-def driver(bench):
-    return driving("comware")(bench)
 
 
 @pytest.mark.parametrize(

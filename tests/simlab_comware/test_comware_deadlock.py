@@ -4,8 +4,6 @@ switch releases what a storm of pauses holds."""
 from dataclasses import replace
 
 import pytest
-from comware_bench import ComwareBench
-from driven import driving
 
 from labtests.capabilities.device import DeadlockDetecting
 from labtests.capabilities.records import (
@@ -24,16 +22,6 @@ AUTO = PortDeadlockDetection(on=True)
 MANUAL = PortDeadlockDetection(on=True, recovery="manual")
 SOON = DeadlockTimes(precision="normal", detect=((3, 5),), release=((3, 10),))
 """50 ms, and 100 ms."""
-
-
-@pytest.fixture
-def bench(switch):
-    return ComwareBench(switch)
-
-
-@pytest.fixture
-def driver(bench):
-    return driving("comware")(bench)
 
 
 def test_times_are_made_read_back_and_put_back_one_line_for_each_that_differs(bench, driver):

@@ -2,11 +2,8 @@
 them."""
 
 import pytest
-from comware_bench import ComwareBench
-from driven import driving
 
-from labtests.capabilities.records import BufferThresholds, PfcSetting, TrustSetting
-from labtests.network import UdpRequest
+from labtests.capabilities.records import BufferThresholds
 
 MS = 1_000_000
 OUT, IN = "Twenty-FiveGigE1/0/13", "Twenty-FiveGigE1/0/14"
@@ -14,16 +11,6 @@ PUBLISHED = (
     BufferThresholds(priority=5, static_cells=13_000, xon_offset_cells=100, reserved_cells=56),
 )
 """Of a published configuration of 400G ports; another one has `ingress-buffer dynamic 6`."""
-
-
-@pytest.fixture
-def bench(switch):
-    return ComwareBench(switch)
-
-
-@pytest.fixture
-def driver(bench):
-    return driving("comware")(bench)
 
 
 @pytest.mark.parametrize(
@@ -77,30 +64,6 @@ def test_headroom_and_thresholds_of_a_priority_do_not_touch_each_other(bench, dr
 
 
 # -- what they do ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def overloaded(driver, simulation):
-    """A and B send together nearly twice the line of C, lossless."""
-    for port in (OUT, IN, "Twenty-FiveGigE1/0/15"):
-        driver.set_trust(port, TrustSetting(source="dscp"))
-        driver.set_pfc(port, PfcSetting(mode="on", priorities=frozenset({3})))
-    for name in "ABC":
-        nic = simulation.network.nic(name, "eth0")
-        nic.set_trust("dscp")
-        nic.set_pfc(frozenset({3}))
-    for name in "AB":
-        simulation.network.start_udp(
-            UdpRequest(
-                device=name,
-                interface="eth0",
-                destination="192.168.10.12",
-                tos=24 << 2,
-                rate_bits_per_s=9_000_000_000,
-                datagram_bytes=1400,
-            )
-        )
-    return simulation
 
 
 def peak(simulation, switch):

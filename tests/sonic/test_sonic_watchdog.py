@@ -1,14 +1,11 @@
 """The PFC watchdog of a SONiC box, by SSH: its entry and its priorities are made, read back and put
 back, and what it did is counted."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from in_process import InProcessLab
 from sonic_recordings import load
-from switch_over_ssh import connected, served
+from switch_over_ssh import fixtures_of
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import WatchdogTelemetry
@@ -34,16 +31,7 @@ ODD = replace(FAST, interval_ms=1, shutdown_multiplier=401, auto_restore_multipl
 LOSSLESS = PfcSetting(mode="on", priorities=frozenset({3}))
 
 
-@pytest.fixture
-def simulated() -> Iterator[InProcessLab]:
-    with served(TESTBED) as lab:
-        yield lab
-
-
-@pytest.fixture
-def lab(simulated: InProcessLab, tmp_path: Path) -> Iterator[Lab]:
-    with connected(simulated, TESTBED, tmp_path) as lab:
-        yield lab
+simulated, lab = fixtures_of(TESTBED)
 
 
 def typed(lab: Lab, *words: str) -> Reply:
