@@ -29,8 +29,9 @@ ROUNDS = tuple(
     tuple((first + 8 * n << 2, 1 << n) for n in range(PER_ROUND)) for first in range(PER_ROUND)
 )
 """(TOS byte, packets): in each round one DSCP of every group of eight, 1 to 128 packets of it."""
-EVERY = tuple((dscp << 2, dscp + 1) for dscp in range(64))
-"""All of them in one round, no two in the same number."""
+EVERY = tuple((dscp << 2, pow(2, dscp, 67)) for dscp in range(64))
+"""All of them in one round, no two in the same number, 1 to 66 (2 is a primitive root of 67), and
+in no order: of DSCPs that change places together, as maps have them, the sums are not the same."""
 
 Counts = tuple[tuple[int, int], ...]
 

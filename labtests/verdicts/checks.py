@@ -335,15 +335,20 @@ def _bytes_forwarded(evidence: Evidence) -> list[Difference]:
     ]
 
 
+def bytes_told(evidence: Evidence) -> Iterator[Finding]:
+    """A counter of bytes that had a number has one now."""
+    for difference in _bytes_forwarded(evidence):
+        if difference.increase is None and difference.key in evidence.numbers:
+            yield missing(difference, "known", "bytes")
+
+
 def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
     """A port that drops for want of speed has that of its line while all send (or any, where each
     of them can fill it), where it counts bytes. One that has not is limited, paused or slower than
     the testbed file says."""
     if not any(port_drops.queue_drops(evidence, queue).increase for queue in evidence.queues):
         return
-    for difference in _bytes_forwarded(evidence):
-        if difference.increase is None and difference.key in evidence.numbers:
-            yield missing(difference, "known", "bytes")
+    yield from bytes_told(evidence)
     used = mean_use(evidence)
     if used is None:
         return

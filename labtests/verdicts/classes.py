@@ -144,20 +144,18 @@ def _as_mapped(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Findi
         for queue, count in got.items()
         for due in [expected.get(queue, ())]
     ]
-    find = _by_code if _is_coded(seen) else _by_sums
+    sender = seen.flows[0].sender
     astray = [
-        f"DSCP {dscp} of {seen.flows[0].sender} reached queue {came}{where}, expected {due}"
-        for dscp, came, due in find(expected, got)
+        f"DSCP {dscp} of {sender} reached queue {came}{where}, expected {due}"
+        for dscp, came, due in (_by_code(expected, got) if _is_coded(seen) else ())
     ]
     off = {queue: n for queue, n in got.items() if n != _sum(expected.get(queue, ()))}
     if off and not astray:
-        astray.append(
-            f"{seen.flows[0].sender}: "
-            + ", ".join(
-                f"queue {queue}{where} got {n} of {_sum(expected.get(queue, ()))} packets"
-                for queue, n in off.items()
-            )
+        told = ", ".join(
+            f"queue {queue}{where} got {n} of {_sum(expected.get(queue, ()))} packets"
+            for queue, n in off.items()
         )
+        astray.append(f"{sender}: {told}{_by_sums(expected, got)}")
     return failed("; ".join(sorted(astray)), *facts) if astray else passed(*facts)
 
 
@@ -194,14 +192,17 @@ def _by_code(expected: Due, got: Mapping[int, int]) -> Astray:
                 yield dscp_of_tos(flow.tos), queue, own
 
 
-def _by_sums(expected: Due, got: Mapping[int, int]) -> Astray:
-    """Where one DSCP explains what is missing in a queue, and is too much in another one."""
+def _by_sums(expected: Due, got: Mapping[int, int]) -> str:
+    """Where one DSCP alone explains what is missing in a queue and too much in another one."""
     off = {queue: count - _sum(expected.get(queue, ())) for queue, count in got.items()}
-    for queue, flows in expected.items():
-        for flow in flows:
-            for other, more in off.items():
-                if more == -off.get(queue, 0) == flow.sent_datagrams:
-                    yield dscp_of_tos(flow.tos), other, queue
+    found = [
+        f"DSCP {dscp_of_tos(flow.tos)} in queue {other}"
+        for queue, flows in expected.items()
+        for flow in flows
+        for other, more in off.items()
+        if more == -off.get(queue, 0) == flow.sent_datagrams
+    ]
+    return f": as {found[0]} would be" if len(found) == 1 else ""
 
 
 def _count(queue: str, due: set[int], got: int, wanted: int) -> Fact:

@@ -76,6 +76,7 @@ OTHERS_SHARE = 0.02
 def _bytes_of_the_load(evidence: Evidence) -> Iterator[Finding]:
     """What the port says that it forwarded in bytes is no less than the payload that the tools
     report, and no more than the line carries."""
+    yield from checks.bytes_told(evidence)
     used = checks.mean_use(evidence)
     carried = goodput.of_all(evidence)
     if used is None or carried is None:

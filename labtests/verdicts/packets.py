@@ -111,47 +111,65 @@ def _astray_at(evidence: Evidence, crossing: Crossing) -> Iterator[Finding]:
     for each in counts:
         came[each.key[3]] = came.get(each.key[3], 0) + (each.increase or 0)
     where, sent, got = " ".join(crossing.port), sum(due.values()), sum(came.values())
-    if got < (1 - PART_ASTRAY) * sent:
+    if got < COUNTED_SHARE * sent:
         yield disagreement(
             f"{sent} packets were sent on their way by {where}, and its queues counted {got}: lost "
             "before it, or its counters stood still"
         )
         return
+    surplus = {queue: n - due.get(queue, 0) for queue, n in came.items() if n > due.get(queue, 0)}
     for queue, packets in due.items():
         lacking = packets - came.get(queue, 0)
-        most = max(came, key=lambda other: came[other] - due.get(other, 0))
-        if lacking > PART_ASTRAY * packets and came[most] - due.get(most, 0) > lacking / 2:
-            yield failed(
-                f"{packets} packets were sent to queue {queue} of {where} by its DSCP map, and it "
-                f"got {came.get(queue, 0)}; queue {most}, due {due.get(most, 0)}, got "
-                f"{came[most]}: {crossing.port[0]} does not classify by their DSCP, or maps it "
-                "otherwise"
-            )
+        known = min(sum(surplus.values()), lacking)
+        if lacking > PART_ASTRAY * packets and known > lacking / 2:
+            yield _elsewhere(evidence, crossing, queue, f"{came.get(queue, 0)} of {packets}", known)
+
+
+def _elsewhere(
+    evidence: Evidence, crossing: Crossing, queue: int, got: str, astray: int
+) -> Finding:
+    """Unless switches have dropped as much before: then somebody else's may be in the others."""
+    where = " ".join(crossing.port)
+    said = (
+        f"queue {queue} of {where} got {got} packets that were sent to it by its DSCP map, and "
+        f"other queues there {astray} more than was sent to them: {crossing.port[0]} does not "
+        "classify by their DSCP, or maps it otherwise"
+    )
+    dropped = sum(
+        evidence.change(at, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase or 0
+        for at in path.opposite(evidence)
+    )
+    return unproven(f"{said}, or they were dropped before it") if dropped else failed(said)
 
 
 def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
     """Packets by queue, as NICs count them by class, else as the tools tell; nothing where a flow's
-    are not known."""
+    are not known, or a class of a NIC is in two queues."""
     found: dict[int, int] = {}
-    counted: set[tuple[str, str, int | None]] = set()
+    classes: dict[tuple[str, str, int], int] = {}
     for number, queue in crossing.queues.items():
         place, flow = evidence.senders[number], evidence.flows[number]
-        if place.priority is None:
-            if flow.sent_datagrams is None:
+        if place.priority is not None:
+            if classes.setdefault((place.device, place.port, place.priority), queue) != queue:
                 return {}
-            sent = witnesses.packets_told(flow, evidence.own_mtu_bytes.get(place.device))
-        else:
-            nic = (place.device, place.port)
-            seen = evidence.change(nic, "priority", place.priority, c.TX_PACKETS).increase
-            sent = 0 if (*nic, place.priority) in counted else seen or 0
-            counted.add((*nic, place.priority))
+            continue
+        if flow.sent_datagrams is None:
+            return {}
+        sent = witnesses.packets_told(flow, evidence.own_mtu_bytes.get(place.device))
         found[queue] = found.get(queue, 0) + sent
+    for (device, port, priority), queue in classes.items():
+        left = evidence.change((device, port), "priority", priority, c.TX_PACKETS).increase
+        if left is None:  # said elsewhere
+            return {}
+        found[queue] = found.get(queue, 0) + left
     return found
 
 
-PART_ASTRAY = 0.2
-"""Of a class's packets before the bottleneck, out of its queue: more than is lost on the way where
-suites run, and less than what one of five senders sends."""
+COUNTED_SHARE = 0.8
+"""Of what was sent through a port, its queues have counted at least: the rest may be lost before."""
+PART_ASTRAY = 0.05
+"""Of a class's packets before the bottleneck, out of its queue: more than others' packets between
+two reads, and less than what one of many senders sends."""
 
 
 def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
+from labtests.experiment.classes import EVERY
 from labtests.measure.evidence import Crossing, Evidence
 from labtests.verdicts import Outcome, classified, undisturbed
 
@@ -191,14 +192,17 @@ def test_a_stray_packet_excuses_no_loss(queues, dscp, lost):
     assert not undisturbed(rounds[2])
 
 
+NUMBERS = [count for _, count in EVERY]
+
+
 def all_at_once(queues):
     """A round of all DSCPs, each in another number, through a switch that has this map."""
     seen = one_round(0, queues, None)
     flows = tuple(
-        replace(seen.flows[0], sender="b", tos=dscp << 2, sent_datagrams=dscp + 1)
-        for dscp in range(64)
+        replace(seen.flows[0], sender="b", tos=dscp << 2, sent_datagrams=n)
+        for dscp, n in enumerate(NUMBERS)
     )
-    counts = [sum(n + 1 for n in range(64) if queues[n] == queue) for queue in range(8)]
+    counts = [sum(n for d, n in enumerate(NUMBERS) if queues[d] == queue) for queue in range(8)]
 
     def counters(time_s, grown):
         return tuple(
@@ -226,10 +230,22 @@ def test_one_dscp_of_another_sender_in_a_wrong_queue_is_named(dscp, other):
     wrong = (*BY_THREE[:dscp], other, *BY_THREE[dscp + 1 :])
     verdict = classified((*sent(BY_THREE), all_at_once(wrong)), BY_THREE)
     assert verdict.outcome is Outcome.FAIL
-    assert f"DSCP {dscp} of b reached queue {other}, expected {BY_THREE[dscp]}" in verdict.because
+    assert f"b: queue {min(other, BY_THREE[dscp])} got " in verdict.because
+    assert f"as DSCP {dscp} in queue {other} would be" in verdict.because
+
+
+@pytest.mark.parametrize("wrong", [{24: 2, 26: 2, 23: 3}, {0: 1, 1: 1}, {24: 5, 40: 3}])
+def test_dscps_of_another_sender_that_change_places_have_other_sums(wrong):
+    """By the numbers 1 to 64, a {24, 26} for {23, 27} was right, and 0 and 1 were called 2."""
+    mapped = tuple(wrong.get(dscp, queue) for dscp, queue in enumerate(BY_THREE))
+    verdict = classified((*sent(BY_THREE), all_at_once(mapped)), BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert "would be" not in verdict.because
 
 
 def test_a_port_that_ignores_dscp_gives_its_sums():
     verdict = classified((*sent(BY_THREE), all_at_once((0,) * 64)), BY_THREE)
     assert verdict.outcome is Outcome.FAIL
-    assert "b: queue 0 got 2080 of 36 packets, queue 1 got 0 of 100 packets" in verdict.because
+    own = sum(NUMBERS[:8]), sum(NUMBERS[8:16])
+    said = f"b: queue 0 got {sum(NUMBERS)} of {own[0]} packets, queue 1 got 0 of {own[1]} packets"
+    assert said in verdict.because

@@ -99,9 +99,10 @@ def through_a_spine(evidence: Evidence, got: dict[int, int]) -> Evidence:
 
 SENT_ASTRAY = {
     "none": ({3: SENT[3], 5: SENT[5], 0: 12}, ""),
-    "all": ({0: SENT[3] + SENT[5]}, "queue 3 of leaf p9 by its DSCP map, and it got 0"),
-    "one": ({3: SENT[3], 0: SENT[5]}, "70000 packets were sent to queue 5 of leaf p9"),
-    "swapped": ({3: SENT[5], 5: SENT[3]}, "queue 3 of leaf p9 by its DSCP map, and it got 70000"),
+    "all": ({0: SENT[3] + SENT[5]}, "queue 3 of leaf p9 got 0 of 90000 packets"),
+    "halves": ({3: SENT[3], 0: 35_000, 1: 35_000}, "queue 5 of leaf p9 got 0 of 70000 packets"),
+    "one": ({3: SENT[3], 0: SENT[5]}, "queue 5 of leaf p9 got 0 of 70000 packets"),
+    "swapped": ({3: SENT[5], 5: SENT[3]}, "queue 3 of leaf p9 got 70000 of 90000 packets"),
     "lost": ({3: SENT[3] - 9000, 5: SENT[5]}, ""),  # somebody else's finding
 }
 
@@ -180,6 +181,22 @@ def test_who_was_paused_most_is_told_by_time_and_not_by_frames(held_s, outcome):
     seen = grown(seen, ("a", "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", first.priority)
     verdict = paused(seen)
     assert verdict.outcome is outcome, verdict.because
+
+
+def test_what_was_dropped_before_a_switch_accuses_it_of_nothing():
+    """60 000 packets dropped on the way in, and as many of others in queue 0 behind it."""
+    seen = through_a_spine(load(), {3: SENT[3] - 60_000, 5: SENT[5], 0: 60_000})
+    port = (seen.senders[0].switch, seen.senders[0].switch_port)
+    seen = grown(seen, port, c.BUFFER_DROPPED_IN_PACKETS, 60_000)
+    (finding,) = packets.elsewhere(seen)
+    assert finding.outcome is Outcome.INCONCLUSIVE
+    assert "or they were dropped before it" in finding.because
+
+
+def test_a_class_of_a_nic_that_is_in_two_queues_says_nothing_of_either():
+    seen = through_a_spine(load(), {3: SENT[3], 5: SENT[5], 0: 90_000})
+    one = replace(seen.senders[1], device="a", port="eth0", priority=3)
+    assert tuple(packets.astray_on_the_way(replace(seen, senders=(seen.senders[0], one)))) == ()
 
 
 @pytest.mark.parametrize("queue", range(8))
