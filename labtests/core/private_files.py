@@ -315,15 +315,13 @@ def expect_safe_way(path: Path) -> None:
     can rename what is another's (the sticky bit, as /tmp has it). Those of one's group are trusted
     with that, and whoever could replace the code that runs here: its owner, and all above it (the
     /builds of a job runner is often open to all). Raises NotPrivate."""
-    written = path.absolute()
+    steps: list[_PassedStep] = []
     try:
-        resolved = written.resolve()
-    except (RuntimeError, ValueError) as error:  # links in a circle; characters no path has
+        with suppress(OSError):  # what is not there is made by us, then
+            folder, _ = _walked(path, steps.append, follows=True)
+            os.close(folder)
+    except ValueError as error:  # characters that no path has
         raise _nowhere(path, error) from error
-    steps = []
-    for place in dict.fromkeys([*written.parents, *resolved.parents]):
-        with suppress(OSError):  # made by us, then
-            steps.append(_PassedStep(path, place, place.lstat()))
     _expect_passed(steps, _trusted())
 
 

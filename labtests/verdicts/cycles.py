@@ -165,6 +165,9 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     """Between any two samples that lie so far apart, the queue forwarded something. There have to
     be two in the second half of the time: so a cycle that locks before that is seen."""
     where = f"{' '.join(hop.out)} queue {hop.queue}"
+    whole = evidence.change(hop.out, "queue", hop.queue, c.QUEUE_FORWARDED_PACKETS)
+    if whole.increase is None:
+        return missing(whole, "known", "packets")
     shown = _shown(evidence, hop)
     apart = [(a, b) for a, b in combinations(shown, 2) if b.earliest_s - a.latest_s >= STILL_S]
     still = [(a, b) for a, b in apart if a.value == b.value]
@@ -183,6 +186,13 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
         )
     if not still:
         return passed(fact)
+    last = shown[-1]
+    if last in [b for _, b in still] and whole.after and whole.after.value != last.value:
+        return unproven(
+            f"{where}: its samples stood still at {last.value}, and its final counter is "
+            f"{whole.after.value}: they may be stale",
+            fact,
+        )
     since_s = min(a.latest_s for a, b in still) - evidence.start_s
     said = f"{where} stood still for {longest_s:.3g} s, from {since_s:.3g} s of the phase on"
     paused = evidence.change(hop.out, "priority", hop.priority, c.PFC_RX_FRAMES)

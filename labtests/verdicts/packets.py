@@ -166,7 +166,7 @@ def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
 
 
 COUNTED_SHARE = 0.8
-"""Of what was sent through a port, its queues have counted at least: the rest may be lost before."""
+"""Of what was sent through a port, its queues count at least: the rest may be lost before it."""
 PART_ASTRAY = 0.05
 """Of a class's packets before the bottleneck, out of its queue: more than others' packets between
 two reads, and less than what one of many senders sends."""

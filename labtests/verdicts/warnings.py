@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import WarningLog
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks
+from labtests.verdicts import checks, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -113,6 +113,13 @@ def _doubts(evidence: Evidence, thresholds: Thresholds, way: Way) -> Iterator[Fi
         yield unproven("no log was read, or of no port")
     for before, after in evidence.warnings:
         yield from _doubts_of_a_log(before, after)
+    if strange := {port[0] for port in thresholds} - {
+        after.device for _, after in evidence.warnings
+    }:
+        yield unproven(f"the log of {min(strange)} was not read")
+    for place in evidence.senders if way == "sent" else ():
+        if place.priority is not None and (odd := witnesses.pauses_agree(evidence, place)).because:
+            yield odd
     for port in thresholds:
         if (counted := _counted(evidence, port, way)).increase is None:
             yield missing(counted, "known", "frames")
@@ -121,6 +128,10 @@ def _doubts(evidence: Evidence, thresholds: Thresholds, way: Way) -> Iterator[Fi
 def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]:
     if why := before.missing or after.missing:
         yield unproven(f"{after.device}: {why}")
+    elif before.device != after.device:
+        yield unproven(f"the log of {after.device} is held against that of {before.device}")
+    elif after.noted <= after.kept and Counter(before.warnings) - Counter(after.warnings):
+        yield unproven(f"{after.device}: its log was cleared meanwhile")
     elif not 0 <= after.noted - before.noted <= after.kept:
         yield unproven(
             f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "

@@ -504,7 +504,10 @@ def test_a_line_of_the_log_with_pfc_in_small_letters_is_unread():
 
 def test_a_log_of_more_lines_than_a_buffer_has_is_refused():
     line = "%Jan  1 00:00:00:000 2026 SW QOS/4/PFC_ODD: what is this\n"
-    assert len(read_log(reply(LOG + 1024 * line)).unread) == 1024
+    of_1024 = re.sub("Current messages: [0-9]+", "Current messages: 1024", LOG)
+    assert len(read_log(reply(of_1024 + 1024 * line)).unread) == 1024
+    with pytest.raises(UnreadableOutput, match="it has more messages than the 1024 it says"):
+        read_log(reply(of_1024 + 1025 * line))
     with pytest.raises(UnreadableOutput, match="5000 lines about PFC"):
         read_log(reply(LOG + 5000 * line))
 
@@ -669,3 +672,15 @@ def test_a_list_of_priorities_is_written_as_the_switch_prints_it(listed, shown):
 def test_versions_of_several_releases_are_read(first, comware, release):
     read = parse_version(reply(f"{first}\nCopyright\nH3C S6550XE-56HF-HI uptime is 0 weeks\n"))
     assert read == {"model": "H3C S6550XE-56HF-HI", "comware": comware, "release": release}
+
+
+def test_a_name_that_somebody_has_chosen_is_no_warning():
+    """An LLDP neighbour, or who logs in by SSH, may be called as a warning reads."""
+    forged = (
+        "%Jun 17 15:57:09:578 2006 SW LLDP/6/LLDP_CREATE_NEIGHBOR: On interface "
+        "Twenty-FiveGigE1/0/13, the rate of output PFC packets of 802.1p priority 3 exceeds the "
+        "PFC early-warning threshold is a neighbor\n"
+    )
+    read = read_log(reply(LOG + forged))
+    assert read.warnings == ()
+    assert read.unread == (forged.strip(),)

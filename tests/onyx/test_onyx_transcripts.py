@@ -457,3 +457,23 @@ def test_a_line_counts_as_taken_only_when_the_switch_says_nothing(said):
     with pytest.raises(CommandRejected) as refused:
         CLI.refusals.expect_accepted(answer(wrong), sent)
     assert refused.value.command == sent[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("ets.weights", '"S.Mode": "Strict"', '"S.Mode": "\u017ftrict"'),
+        (
+            "congestion.red-and-ecn",
+            '"Threshold mode": "absolute"',
+            '"Threshold mode": "ab\u017folute"',
+        ),
+    ],
+    ids=["strict", "absolute"],
+)
+def test_a_letter_that_has_the_same_capital_makes_another_word(name, old, new):
+    """A long s is no s: it was read as one, and then as weight 12, or was a KeyError."""
+    reply = ALL.load(name)
+    assert old in reply.text
+    with pytest.raises(UnreadableOutput):
+        ALL.parsers[name.split(".")[0]](replace(reply, text=reply.text.replace(old, new)))

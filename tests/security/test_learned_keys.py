@@ -10,7 +10,7 @@ import pytest
 from labtests.core.errors import InventoryError
 from labtests.inventory import load
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts, known_hosts_place
-from labtests.transport.ssh.key_lists import Unbelieved
+from labtests.transport.ssh.key_lists import Unbelieved, known_text
 from labtests.transport.ssh.known_files import Named
 from labtests.transport.ssh.learning import KnownHostsFiles
 
@@ -168,3 +168,14 @@ def test_a_host_is_no_word_that_leaves_somebody_in(tmp_path: Path, word: str) ->
             load(file)
     file.write_text(TESTBED.format(host=f"{word}.example", more=""))
     load(file)
+
+
+def test_what_is_open_and_has_no_path_is_not_taken_for_a_file_that_is_not_there():
+    """/dev/fd/3 of a pipe: what it says may be that a key is revoked."""
+    reader, writer = os.pipe()
+    try:
+        with pytest.raises(Unbelieved, match="is not a file of a folder"):
+            known_text(Path(f"/dev/fd/{reader}"), None)
+    finally:
+        os.close(reader)
+        os.close(writer)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.core.private_files import NotPrivate
+from labtests.core.private_files import NotPrivate, expect_safe_way, write_private
 from labtests.network.pictures import gallery
 from labtests.transport.ssh.file_transfer import CountedSftp
 
@@ -156,3 +156,22 @@ def test_a_file_of_a_host_is_not_got_through_a_link(
     with pytest.raises((NotPrivate, OSError)):
         client.get("/etc/hosts", str(linked("hosts")))
     assert untouched()
+
+
+@as_root
+def test_a_link_of_a_stranger_in_the_middle_of_the_way_is_not_passed(tmp_path: Path) -> None:
+    """~/out leads to /tmp/out, which is gone after a restart, and which a stranger then links to a
+    folder of ours: neither the first nor the last of these places is his."""
+    mine, everybody = tmp_path / "mine", tmp_path / "open"
+    mine.mkdir(mode=0o700)
+    everybody.mkdir()
+    everybody.chmod(0o1777)
+    (mine / "target").mkdir()
+    (mine / "target" / "run.json").write_text("precious")
+    (mine / "out").symlink_to(everybody / "out")
+    (everybody / "out").symlink_to(mine / "target")
+    os.chown(everybody / "out", STRANGER, STRANGER, follow_symlinks=False)
+    for act in (expect_safe_way, lambda path: write_private(path, "{}")):
+        with pytest.raises(NotPrivate, match="belongs to another user"):
+            act(mine / "out" / "run.json")
+    assert (mine / "target" / "run.json").read_text() == "precious"

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from labtests.core.errors import CommandRejected
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.sonic import egress, maps, pfc
-from labtests.drivers.sonic.database import DbSetting
+from labtests.drivers.sonic.database import DbSetting, parse_table
+from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.transport.protocol import Reply
 
 
@@ -73,3 +74,17 @@ def test_known_words_are_read() -> None:
         assert read(egress.SonicEcn, wred(ecn=word)).queues == ()
     assert read(maps.SonicDscpMap, mapped("5", "63"))[:7] == (0, 0, 0, 0, 0, 7, 0)
     assert read(pfc.SonicPfc, {"PORT_QOS_MAP": {"Ethernet4": {}}}).mode == "off"
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [
+        (parse_table, '{"Ethernet0": {"mtu": "9100", "mtu": "1500"}}'),
+        (parse_queue_counters, '{"Ethernet0": {"UC0": {}, "UC0": {}}}'),
+    ],
+    ids=["table", "queues"],
+)
+def test_a_field_that_is_told_twice_is_refused(parse, text):
+    """The last one counted, and nobody had said so."""
+    with pytest.raises(UnreadableOutput, match="twice"):
+        parse(Reply(device="SN2700", command="x", text=text))

@@ -29,7 +29,7 @@ HOPS = tuple(
 
 
 def cycle(  # noqa: PLR0913 - each is one thing that may be otherwise
-    forwarded=MOVING, *, pauses=900, left=0, dropped=0, lost=0, of=HOPS[0], **more
+    forwarded=MOVING, *, pauses=900, left=0, dropped=0, lost=0, final=None, of=HOPS[0], **more
 ):
     """Three switches in a ring. `forwarded`, `pauses`, and packets `left` in the queue are of one
     cable; NICs sent so many packets more than came, and queues dropped so many."""
@@ -38,6 +38,9 @@ def cycle(  # noqa: PLR0913 - each is one thing that may be otherwise
         shown = forwarded if hop is of else MOVING
         key = (*hop.out, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
         samples += [reading(key, value, BEGIN_S + n * EVERY_S) for n, value in enumerate(shown)]
+        ended = shown[-1] if shown and shown[-1] is not None else MOVING[-1]
+        before.append(reading(key, 0, 9.5))
+        after.append(reading(key, ended if final is None or hop is not of else final, 18.0))
         told = pauses if hop is of else 900
         grown = {
             (*hop.out, "priority", 3, c.PFC_RX_FRAMES): told,
@@ -101,6 +104,24 @@ def test_one_queue_that_stands_still_while_pauses_hold_it_is_a_failure(of):
         f"{of.out[0]} cw queue 3 stood still for 4.5 s, from 1.2 s of the phase on, paused by "
         f"{of.into[0]}"
     )
+
+
+def test_samples_that_stand_still_where_the_final_counter_does_not_are_stale():
+    """A switch whose samples were frozen was a deadlock, and made a control red."""
+    seen = cycle(DEAD, final=11_000)
+    verdict = went_on(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "its samples stood still at 1500, and its final counter is 11000" in verdict.because
+    assert went_on(cycle(), controls=(seen,)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_counter_that_was_reset_is_no_stand_still():
+    seen = cycle((1000, 2000, *[0] * 10))
+    key = (*HOPS[0].out, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
+    before = tuple(replace(r, value=500) if r.key == key else r for r in seen.before)
+    verdict = went_on(replace(seen, before=before))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "ran backwards from 500 to 0" in verdict.because
 
 
 def test_a_queue_that_holds_packets_when_all_have_ended_is_a_failure():

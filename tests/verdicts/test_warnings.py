@@ -213,3 +213,30 @@ def test_without_a_storm_there_has_to_be_silence():
     assert silent(quiet, {FROM_R: 5}, "received").outcome is Outcome.PASS
     false_alarm = stormy(of(FROM_R, way="received"), storm=None, frames=0)
     assert silent(false_alarm, {FROM_R: 5}, "received").outcome is Outcome.FAIL
+
+
+def test_pauses_that_the_nic_counts_otherwise_prove_nothing_of_warnings():
+    """The switch's own counter stood still, and no warning of 900 pauses was silence."""
+    seen = logged()
+    key = ("sw", "p1", "priority", 3, c.PFC_TX_FRAMES)
+    still = {r.key: r.value for r in seen.before}[key]
+    after = tuple(replace(r, value=still) if r.key == key else r for r in seen.after)
+    verdict = silent(replace(seen, after=after), MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "pause sent = pause received, a" in verdict.because
+
+
+def test_a_log_that_was_cleared_and_filled_again_is_not_whole():
+    seen = logged(of(OF_A), before=BOTH)
+    ((then, now),) = seen.warnings
+    verdict = warned(replace(seen, warnings=((then, replace(now, warnings=(of(OF_A),))),)), FEW)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "its log was cleared meanwhile" in verdict.because
+
+
+def test_the_log_of_another_switch_says_nothing():
+    seen = logged()
+    other = tuple(tuple(replace(each, device="leaf") for each in both) for both in seen.warnings)
+    verdict = silent(replace(seen, warnings=other), MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the log of sw was not read" in verdict.because

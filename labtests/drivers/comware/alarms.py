@@ -85,6 +85,7 @@ _ENTRY = re.compile(
 _MOST_LINES = 4096  # a log buffer has 1024 messages at most
 _PFC = re.compile("PFC", re.IGNORECASE)
 _TYPED = "SHELL"  # what people, and labtests, have typed
+_WARNS = "PFC"  # other modules' lines have names in them that anybody may choose
 _WARNING = re.compile(
     r"On interface (?P<port>\S+), the rate of (?P<way>input|output) PFC packets of 802\.1p "
     r"priority (?P<priority>[0-7]) exceed(?:s|ed) the PFC early-warning threshold"
@@ -112,7 +113,12 @@ def read_log(reply: Reply) -> WarningLog:
         refuse(reply, f"it has {len(about)} lines about PFC, and no log buffer has")
     entries = [(text, _ENTRY.fullmatch(text)) for text in about]
     said = [(text, each) for text, each in entries if each is None or each["module"] != _TYPED]
-    known = [(text, each, each and _WARNING.search(each["text"])) for text, each in said]
+    known = [
+        (text, each, each and each["module"] == _WARNS and _WARNING.search(each["text"]))
+        for text, each in said
+    ]
+    if sum(found is not None for _, found in entries) > counts["Current"]:
+        refuse(reply, f"it has more messages than the {counts['Current']} it says")
     return WarningLog(
         device=reply.device,
         noted=sum(counts.values()),

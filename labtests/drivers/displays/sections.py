@@ -36,7 +36,7 @@ class Section:
         """Every line about this (a regular expression, in any case) has one of these shapes: taken
         for nothing, another one would be lost when something is set and undone."""
         for line in self.lines:
-            if re.match(about, line, re.IGNORECASE) is None:
+            if re.match(about, line, re.IGNORECASE | re.ASCII) is None:
                 continue
             if not any(shape.pattern.fullmatch(line) for shape in shapes):
                 refuse(

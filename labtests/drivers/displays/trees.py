@@ -103,7 +103,7 @@ class Node:
 
     def like(self, looks: str, what: str) -> re.Match[str]:
         """Its text, in any case, which has to look so."""
-        found = re.fullmatch(looks, self.text(), re.IGNORECASE)
+        found = re.fullmatch(looks, self.text(), re.IGNORECASE | re.ASCII)
         if found is None:
             self.refuse(f"should be {what}, not {excerpt(repr(self.text()), 80)}")
         return found

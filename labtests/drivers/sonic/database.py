@@ -15,9 +15,9 @@ from typing import ClassVar
 from labtests.capabilities.settings import Commands, Setting, T
 from labtests.core.errors import CommandRejected
 from labtests.core.output import excerpt
-from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
-from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.displays.json_answers import json_shown
+from labtests.drivers.parsing import refuse
 from labtests.drivers.sonic.session import SONIC, SonicPart, database, set_fields
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
@@ -182,10 +182,7 @@ def short(port: str) -> str:
 
 def parse_table(reply: Reply) -> Table:
     """Its entries. Lists (of no table here) are kept as text."""
-    try:
-        shown = json_of(reply.text)
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
+    shown = json_shown(reply)
     if not isinstance(shown, dict) or not all(isinstance(each, dict) for each in shown.values()):
         refuse(reply, "it is not a table of entries")
     if len(shown) > MOST_ENTRIES:

@@ -14,9 +14,9 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.records import Reading
 from labtests.core.errors import LabError
-from labtests.core.trusted_files import json_of
 from labtests.drivers.displays import Table, Unfit, read_table
-from labtests.drivers.parsing import READ_AGAIN, refuse
+from labtests.drivers.displays.json_answers import json_shown
+from labtests.drivers.parsing import refuse
 from labtests.drivers.readings import Counted
 from labtests.drivers.sonic.session import NOTATION, PASSED, Counts, SonicPart, count, counted
 from labtests.transport.asking import Asking, attempt, both
@@ -37,11 +37,9 @@ _MARKED = {_MARKS: (c.QUEUE_MARKED_PACKETS, "packets")}
 
 def parse_queue_counters(reply: Reply) -> dict[str, Counts]:
     """By port."""
+    shown = json_shown(reply)
     try:
-        shown = json_of(reply.text)
         return {port: dict(_queues(queues)) for port, queues in shown.items()}
-    except ValueError as error:
-        refuse(reply, f"this is not JSON, or not all of it: {error}", READ_AGAIN)
     except (AttributeError, KeyError, Unfit) as problem:
         refuse(reply, f"it is not what labtests knows of queues: {problem}")
 

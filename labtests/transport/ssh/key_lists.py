@@ -30,7 +30,9 @@ def known_text(file: Path, beside: Path | None) -> str:
         raise Unbelieved(str(error)) from error
     except NotAFile as error:  # what it says may be that a key is revoked
         raise Unbelieved(f"{error}\n  remedy: split it, or name another one") from error
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if file.exists():  # /dev/fd/3: what is open has no path that could be looked at
+            raise Unbelieved(f"{file} is not a file of a folder\n  remedy: a copy") from error
         return ""
     except OSError as error:  # the same
         told = f"{file} cannot be read: {error.strerror}"
