@@ -9,7 +9,6 @@ import pytest
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
 from labtests.verdicts import lossless, silent, warned
-from labtests.workloads import PauseStorm
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 EARLY, LATE = 0.78, 0.515  # of line rate, as in S1
@@ -70,18 +69,8 @@ def test_a_switch_warns_of_a_host_that_pauses_it(incast):
     incast.no_red_anywhere()
     held, free = incast.classes(*DSCPS, paused=True)
     priority = incast.priority_of(held)
-    one = PfcSetting(mode="on", priorities=frozenset({priority}))
-    incast.pfc_at_switch(one)
-    incast.set(incast.bottleneck, PFC, one)
-    for role in (*incast.senders, incast.receiver):
-        incast.set(role.nic, PFC, one)
-    storm = PauseStorm(
-        priority=priority,
-        lasting_ms=STORM_MS,
-        times=TIMES,
-        apart_s=APART_S,
-        link_bits_per_s=incast.receiver.link_bits_per_s,
-    )
+    incast.lossless_on_the_way(priority)
+    storm = incast.storm(priority, STORM_MS, times=TIMES, apart_s=APART_S)
     traffic = incast.steady(storm, held.offering(LIGHT), free.offering(LIGHT))
     at = incast.bottleneck
     few = {(at.device, at.interface, priority): ALLOWED_PER_S}

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from labtests.capabilities.records import PfcSetting, WatchdogTimes
-from labtests.capabilities.settings import PFC
+from labtests.capabilities.records import WatchdogTimes
 from labtests.verdicts import left_alone, shut_in_time
-from labtests.workloads import PauseStorm
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 SHARE = 0.25  # of line rate, each of two
@@ -38,20 +36,9 @@ def test_the_watchdog_shuts_a_queue_that_is_paused_without_end(incast):
     incast.no_red_anywhere()
     held, free = incast.classes(*DSCPS, paused=True)
     priority = incast.priority_of(held)
-    lossless = PfcSetting(mode="on", priorities=frozenset({priority}))
-    incast.pfc_at_switch(lossless)
-    incast.set(incast.bottleneck, PFC, lossless)
-    for role in (*incast.senders, incast.receiver):
-        incast.set(role.nic, PFC, lossless)
+    incast.lossless_on_the_way(priority)
     short, long = (
-        PauseStorm(
-            priority=priority,
-            lasting_ms=each,
-            times=TIMES,
-            apart_s=APART_S,
-            link_bits_per_s=incast.receiver.link_bits_per_s,
-        )
-        for each in (SHORT_MS, LONG_MS)
+        incast.storm(priority, each, times=TIMES, apart_s=APART_S) for each in (SHORT_MS, LONG_MS)
     )
     traffic = incast.steady(long, held.offering(SHARE), free.offering(SHARE))
 

@@ -172,6 +172,24 @@ class Incast:
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self.set(at, PFC, wanted)
 
+    def lossless_on_the_way(self, priority: int) -> None:
+        """PFC of this priority alone, at the switches, the receiver's port too, and at every NIC."""
+        wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
+        self.pfc_at_switch(wanted)
+        self.set(self.bottleneck, PFC, wanted)
+        for role in (*self.senders, self.receiver):
+            self.set(role.nic, PFC, wanted)
+
+    def storm(self, priority: int, lasting_ms: int, *, times: int, apart_s: float) -> PauseStorm:
+        """Pause frames of the receiver, without end for so long, and again after a while."""
+        return PauseStorm(
+            priority=priority,
+            lasting_ms=lasting_ms,
+            times=times,
+            apart_s=apart_s,
+            link_bits_per_s=self.receiver.link_bits_per_s,
+        )
+
     def no_pfc_anywhere(self) -> None:
         """PFC off at the switches that have it, the receiver's port too."""
         for at in self._switch_ports(PFC):

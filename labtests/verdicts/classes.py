@@ -77,6 +77,8 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     yield from checks.counters_of_the_end(seen)
     yield from _none_dropped(seen)
     moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
+    for port in _passed(seen):
+        moved += path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
     for difference in moved:
         if difference.increase is None:
             yield missing(difference, "known", "packets")

@@ -25,7 +25,17 @@ from labtests.drivers.comware import (
     wred,
 )
 
-__all__ = ["FOLDER", "PARSERS", "RECORDINGS", "is_read", "label", "load", "parser_of", "rendered"]
+__all__ = [
+    "ALL",
+    "FOLDER",
+    "PARSERS",
+    "RECORDINGS",
+    "is_read",
+    "label",
+    "load",
+    "parser_of",
+    "rendered",
+]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "comware"
 RECORDINGS = sorted(FOLDER.glob("*.txt"))
 PARSERS = {
@@ -44,5 +54,5 @@ PARSERS = {
     "version": versions.parse_version,
 }
 
-_ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = _ALL.load, _ALL.parser_of, _ALL.rendered, _ALL.is_read
+ALL = PlatformRecordings(FOLDER, PARSERS)
+load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

@@ -8,21 +8,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
-from platform_recordings import PlatformRecordings, label
+from platform_recordings import PlatformRecordings
 
 from labtests.drivers.cumulus import driver, interfaces, profiles, queues
 
-__all__ = [
-    "ALL",
-    "FOLDER",
-    "PARSERS",
-    "RECORDINGS",
-    "is_read",
-    "label",
-    "load",
-    "parser_of",
-    "rendered",
-]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "cumulus"
 PARSERS = {
     "counters": queues.parse_counters,
@@ -32,7 +21,4 @@ PARSERS = {
     "port": profiles.parse_port,
     "qos": profiles.parse_qos,
 }
-RECORDINGS = sorted(FOLDER.glob("*.txt"))
-
 ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

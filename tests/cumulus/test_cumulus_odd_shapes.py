@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from cumulus_recordings import load
+from cumulus_recordings import ALL
 
 from labtests.core.errors import DeviceError
 from labtests.drivers.cumulus import egress, interfaces, maps, pfc, queues
 from labtests.drivers.cumulus.profiles import NvueSetting
 from labtests.transport.protocol import Reply
 
-QOS = json.loads(load("qos.installed").text)
+QOS = json.loads(ALL.load("qos.installed").text)
 PORT = {"type": "swp", "link": {"mtu": 9216}, "qos": {}}
 
 

@@ -4,16 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from cumulus_recordings import (
-    ALL,
-    PARSERS,
-    RECORDINGS,
-    is_read,
-    label,
-    load,
-    parser_of,
-    rendered,
-)
+from cumulus_recordings import ALL, PARSERS
+from platform_recordings import label
 
 from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.drivers.cumulus import driver
@@ -24,8 +16,8 @@ from labtests.drivers.cumulus.profiles import Unclear
 from labtests.drivers.cumulus.session import expect_applied
 from labtests.transport.protocol import Reply
 
-READ = [recording for recording in RECORDINGS if is_read(recording)]
-INSTALLED = PARSERS["qos"](load("qos.installed"))
+READ = [recording for recording in ALL.recordings if ALL.is_read(recording)]
+INSTALLED = PARSERS["qos"](ALL.load("qos.installed"))
 
 
 def answer(shown: Any, command: str = "nv show interface swp1 counters qos -o json") -> Reply:
@@ -33,9 +25,9 @@ def answer(shown: Any, command: str = "nv show interface swp1 counters qos -o js
     return Reply(device="SN2700", command=command, text=f"{text}\n")
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=label)
+@pytest.mark.parametrize("recording", ALL.recordings, ids=label)
 def test_a_recording_says_what_is_expected_of_it(recording):
-    assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
+    assert ALL.rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
 
 
 def test_every_parser_has_a_recording_and_every_expectation_too():
@@ -44,7 +36,7 @@ def test_every_parser_has_a_recording_and_every_expectation_too():
 
 @pytest.mark.parametrize("recording", READ, ids=label)
 def test_a_recording_is_refused_by_every_other_parser(recording):
-    reply, own = load(recording), parser_of(recording)
+    reply, own = ALL.load(recording), ALL.parser_of(recording)
     for name, parse in PARSERS.items():
         if parse is own or name == "lldp" or {name, recording.name.split(".")[0]} == {"link"}:
             continue  # of interfaces without a neighbour LLDP says nothing
@@ -72,7 +64,7 @@ def test_a_switch_as_installed_means_what_the_guide_says():
 
 # -- hostile answers -------------------------------------------------------------------------------
 
-QOS = json.loads(load("qos.installed").text)
+QOS = json.loads(ALL.load("qos.installed").text)
 
 
 def with_profile(feature: str, name: str, profile: Any) -> Reply:

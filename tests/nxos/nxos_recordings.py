@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
-from platform_recordings import PlatformRecordings, label
+from platform_recordings import PlatformRecordings
 
 from labtests.drivers.nxos import (
     clock,
@@ -22,17 +22,6 @@ from labtests.drivers.nxos import (
     watchdog,
 )
 
-__all__ = [
-    "ALL",
-    "FOLDER",
-    "PARSERS",
-    "RECORDINGS",
-    "is_read",
-    "label",
-    "load",
-    "parser_of",
-    "rendered",
-]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "nxos"
 CLOCK = "18:57:38.347 UTC Mon Oct 19 2015\n"
 
@@ -61,7 +50,4 @@ PARSERS = {
     "queuing": queuing.QUEUING.read,
     "version": versions.parse_version,
 }
-RECORDINGS = sorted(each for each in FOLDER.glob("*.txt") if each.name.split(".")[0] in PARSERS)
-
-ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read
+ALL = PlatformRecordings(FOLDER, PARSERS, shared=True)

@@ -3,7 +3,7 @@
 import pytest
 from driven import driving
 from nexus_bench import PORTS, NexusBench, emulated
-from nxos_recordings import load
+from nxos_recordings import ALL
 
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.core.errors import UnreadableOutput
@@ -106,7 +106,7 @@ def test_a_port_has_counters_for_every_priority_and_none_for_queues_that_are_not
     ],
 )  # fmt: skip
 def test_a_display_that_contradicts_itself_is_refused(parse, name, wrong, instead, says):
-    recorded = load(name)
+    recorded = ALL.load(name)
     assert wrong in recorded.text
     forged = recorded.text.replace(wrong, instead, 1)
     with pytest.raises(UnreadableOutput, match=says):

@@ -9,21 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
-from platform_recordings import PlatformRecordings, label
+from platform_recordings import PlatformRecordings
 
 from labtests.drivers.onyx import driver, egress, interfaces, pfc, qos
 
-__all__ = [
-    "ALL",
-    "FOLDER",
-    "PARSERS",
-    "RECORDINGS",
-    "is_read",
-    "label",
-    "load",
-    "parser_of",
-    "rendered",
-]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "onyx"
 PARSERS = {
     "clock": driver.parse_clock,
@@ -36,7 +25,4 @@ PARSERS = {
     "qos": qos.parse_qos,
     "version": driver.parse_version,
 }
-RECORDINGS = sorted(FOLDER.glob("*.txt"))
-
 ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

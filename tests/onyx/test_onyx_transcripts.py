@@ -9,17 +9,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from onyx_recordings import (
-    ALL,
-    PARSERS,
-    RECORDINGS,
-    is_read,
-    label,
-    load,
-    parser_of,
-    rendered,
-)
-from platform_recordings import part_of
+from onyx_recordings import ALL, PARSERS
+from platform_recordings import label, part_of
 
 from labtests.capabilities.device import Obstacles, QueueTelemetry
 from labtests.capabilities.records import Reading
@@ -31,7 +22,7 @@ from labtests.drivers.onyx.session import CLI, line
 from labtests.transport.asking import Running, answered
 from labtests.transport.protocol import Reply
 
-READ = [recording for recording in RECORDINGS if is_read(recording)]
+READ = [recording for recording in ALL.recordings if ALL.is_read(recording)]
 IN_JSON = [recording for recording in READ if not recording.name.startswith("clock.")]
 
 
@@ -48,9 +39,9 @@ def outcome(parse: Callable[[Reply], Any], reply: Reply) -> Any:
         return refusal
 
 
-@pytest.mark.parametrize("recording", RECORDINGS, ids=label)
+@pytest.mark.parametrize("recording", ALL.recordings, ids=label)
 def test_a_recording_says_what_is_expected_of_it(recording):
-    assert rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
+    assert ALL.rendered(recording) == recording.with_suffix(".expected").read_text(encoding="utf-8")
 
 
 def test_every_parser_has_a_recording_and_every_expectation_too():
@@ -63,7 +54,7 @@ SAME = {"counters", "interface"}
 
 @pytest.mark.parametrize("recording", READ, ids=label)
 def test_a_recording_is_refused_or_without_a_value_by_every_other_parser(recording):
-    reply, own = load(recording), parser_of(recording)
+    reply, own = ALL.load(recording), ALL.parser_of(recording)
     for name, parse in PARSERS.items():
         if parse is own or {name, recording.name.split(".")[0]} == SAME:
             continue
@@ -120,9 +111,9 @@ HOSTILE_TEXTS = {"other digits": "٣", "long": "9" * 9000}
 
 @pytest.mark.parametrize("recording", IN_JSON, ids=label)
 def test_an_answer_with_something_else_anywhere_says_no_other_value(recording):
-    reply, parse = load(recording), parser_of(recording)
+    reply, parse = ALL.load(recording), ALL.parser_of(recording)
     shown, whole = json.loads(reply.text), parse(reply)
-    named = parser_of(recording) in (PARSERS["lldp"], PARSERS["version"])
+    named = ALL.parser_of(recording) in (PARSERS["lldp"], PARSERS["version"])
     others = HOSTILE if named else HOSTILE | HOSTILE_TEXTS
     refused = 0
     for path, other in product(places(shown), others.values()):
@@ -167,7 +158,7 @@ def test_what_is_no_answer_is_refused_with_device_command_and_remedy(name, text)
 
 
 def changed(name: str, old: str, new: str) -> Reply:
-    reply = load(name)
+    reply = ALL.load(name)
     assert old in reply.text
     return replace(reply, text=reply.text.replace(old, new, 1))
 
@@ -251,9 +242,9 @@ def test_a_speed_is_read_in_the_words_of_any_release(shown, speed):
 
 
 def test_a_newer_release_says_the_port_before_what_it_says_of_it():
-    (port, *_) = json.loads(load("interface.with-vlans").text)
+    (port, *_) = json.loads(ALL.load("interface.with-vlans").text)
     newer = answer([{port.pop("header"): [port]}])
-    assert PARSERS["interface"](newer) == PARSERS["interface"](load("interface.with-vlans"))
+    assert PARSERS["interface"](newer) == PARSERS["interface"](ALL.load("interface.with-vlans"))
     parts = [{"Rx": [port["Rx"]]}, {"Tx": [port["Tx"]]}]
     assert PARSERS["counters"](answer({"Eth1/1": parts})) == PARSERS["counters"](newer)
 
@@ -262,14 +253,14 @@ def test_a_port_that_pauses_all_priorities_says_so():
     for said in ("receive on send off", "receive off send on", "receive ON send ON"):
         both = changed("interface.with-vlans", "receive off send off", said)
         assert PARSERS["interface"](both)["Eth1/1"][1] is True
-    assert PARSERS["interface"](load("interface.with-vlans"))["Eth1/1"][1] is False
-    assert PARSERS["interface"](load("interface.two"))["Eth1/1"][1] is None
+    assert PARSERS["interface"](ALL.load("interface.with-vlans"))["Eth1/1"][1] is False
+    assert PARSERS["interface"](ALL.load("interface.two"))["Eth1/1"][1] is None
 
 
 def test_a_port_that_does_not_say_whether_it_pauses_is_an_obstacle():
-    (port, *_) = json.loads(load("interface.with-vlans").text)
+    (port, *_) = json.loads(ALL.load("interface.with-vlans").text)
     del port["Flow-control"]
-    ets = load("ets.weights").text.replace("N/A", "0")
+    ets = ALL.load("ets.weights").text.replace("N/A", "0")
     (name,) = json.loads(ets)[0]
     part = driver_of("SN2700", ("Eth1/1",)).able(Obstacles)
     assert part is not None
@@ -291,7 +282,7 @@ def test_how_a_port_pauses_is_not_guessed(said):
 
 
 def test_a_port_that_is_disabled_and_up_is_refused():
-    (port, *_) = json.loads(load("interface.with-vlans").text)
+    (port, *_) = json.loads(ALL.load("interface.with-vlans").text)
     port |= {"Admin state": "Disabled", "Operational state": "Up"}
     with pytest.raises(UnreadableOutput, match="is disabled, and the port is up"):
         PARSERS["interface"](answer([port]))
@@ -442,7 +433,7 @@ def test_a_question_that_the_switch_does_not_know_is_rejected():
     with pytest.raises(CommandRejected, match="Unrecognized command") as refused:
         CLI.refusals.expect_answer(answer(UNKNOWN))
     assert "no such command" in refused.value.remedy
-    CLI.refusals.expect_answer(load("qos.both"))
+    CLI.refusals.expect_answer(ALL.load("qos.both"))
 
 
 @pytest.mark.parametrize("said", [UNKNOWN, "% Frobnicated\n", "Are you sure?\n"], ids=range(3))

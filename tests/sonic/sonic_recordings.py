@@ -8,21 +8,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
-from platform_recordings import PlatformRecordings, label
+from platform_recordings import PlatformRecordings
 
 from labtests.drivers.sonic import database, driver, interfaces, pfc, queues, watchdog
 
-__all__ = [
-    "ALL",
-    "FOLDER",
-    "PARSERS",
-    "RECORDINGS",
-    "is_read",
-    "label",
-    "load",
-    "parser_of",
-    "rendered",
-]
 FOLDER = Path(__file__).parents[1] / "transcripts" / "sonic"
 PARSERS = {
     "counters": interfaces.parse_counters,
@@ -36,7 +25,4 @@ PARSERS = {
     "watchdog_stats": watchdog.parse_stats,
     "wred_counters": queues.parse_wred_counters,
 }
-RECORDINGS = sorted(FOLDER.glob("*.txt"))
-
 ALL = PlatformRecordings(FOLDER, PARSERS)
-load, parser_of, rendered, is_read = ALL.load, ALL.parser_of, ALL.rendered, ALL.is_read

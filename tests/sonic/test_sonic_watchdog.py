@@ -4,7 +4,7 @@ back, and what it did is counted."""
 from dataclasses import replace
 
 import pytest
-from sonic_recordings import load
+from sonic_recordings import ALL
 from switch_over_ssh import fixtures_of
 
 from labtests.capabilities import counters as c
@@ -165,17 +165,17 @@ def test_an_entry_that_leaves_the_action_to_the_switch_leaves_it_again(lab):
 
 
 def test_two_rows_of_one_queue_are_refused():
-    reply = load("watchdog_stats.given-01")
+    reply = ALL.load("watchdog_stats.given-01")
     text = reply.text.replace("Ethernet4:3", "Ethernet0:03")
     with pytest.raises(UnreadableOutput):
         parse_stats(replace(reply, text=text))
 
 
 def test_a_recording_says_which_queues_are_watched():
-    shown = parse_stats(load("watchdog_stats.given-01"))
+    shown = parse_stats(ALL.load("watchdog_stats.given-01"))
     assert shown["Ethernet8"]["4"]["STORM DETECTED"] == 3
     assert shown["Ethernet8"]["4"]["RESTORED"] == 2
-    idle = parse_stats(load("watchdog_stats.given-05"))["Ethernet0"]["5"]
+    idle = parse_stats(ALL.load("watchdog_stats.given-05"))["Ethernet0"]["5"]
     assert set(idle.values()) == {None}
 
 

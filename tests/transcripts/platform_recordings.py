@@ -23,10 +23,18 @@ def label(recording: Path) -> str:
 
 @dataclass(frozen=True)
 class PlatformRecordings:
-    """Files of a folder. The name of each begins with that of its parser."""
+    """Files of a folder. The name of each begins with that of its parser; others' recordings are
+    there, too, where it is `shared`."""
 
     folder: Path
     parsers: Mapping[str, Callable[[Reply], Any]]
+    shared: bool = False
+
+    @property
+    def recordings(self) -> list[Path]:
+        """Every one of the platform."""
+        found = sorted(self.folder.glob("*.txt"))
+        return [each for each in found if not self.shared or self._kind(each) in self.parsers]
 
     def load(self, recording: Path | str) -> Reply:
         """The recorded answer. `recording` is a path, or the file's name without `.txt`."""

@@ -45,11 +45,11 @@ OF_A_SWITCH = {
 }
 CUTS = 5
 PLATFORMS: dict[str, Any] = {
-    "": comware,
-    "n9k-": nexus,
-    "sonic-": sonic,
-    "cumulus-": cumulus,
-    "onyx-": onyx,
+    "": comware.ALL,
+    "n9k-": nexus.ALL,
+    "sonic-": sonic.ALL,
+    "cumulus-": cumulus.ALL,
+    "onyx-": onyx.ALL,
 }
 
 
@@ -73,7 +73,7 @@ def all_recorded() -> Iterator[Any]:
         reply = connectx_host.recording(name)
         yield pytest.param(Recorded(reply, lambda r, name=name: hosts.read(name, r)), id=name)
     for platform, of in PLATFORMS.items():
-        for path in of.RECORDINGS:
+        for path in of.recordings:
             recorded = Recorded(of.load(path), of.parser_of(path))
             yield pytest.param(recorded, id=f"{platform}{path.stem}")
     for path in sorted(switch_box.TRANSCRIPTS.glob("*--*.txt")):
