@@ -318,18 +318,22 @@ def _character(digits: str) -> str:
     return character
 
 
+class _SmallLetters(dict[int, str]):
+    """What str.translate looks a character up in: each is worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        capital = letter.upper()
+        small = (capital if len(capital) == 1 else letter).lower()
+        return self.setdefault(code, small if len(small) == 1 else letter)
+
+
+_SMALL = _SmallLetters()
+
+
 def _small(text: str) -> str:
     """In small letters, character by character: those of the capital, which several may share."""
-    if text.isascii():
-        return text.lower()
-    return text.translate({ord(each): _small_letter(each) for each in set(text)})
-
-
-@lru_cache(maxsize=4096)
-def _small_letter(letter: str) -> str:
-    capital = letter.upper()
-    small = (capital if len(capital) == 1 else letter).lower()
-    return small if len(small) == 1 else letter
+    return text.lower() if text.isascii() else text.translate(_SMALL)
 
 
 def _found(text: str, secret: str) -> Iterator[tuple[int, int]]:

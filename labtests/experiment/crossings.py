@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from labtests.core.units import dscp_of_tos
-from labtests.experiment.roles import Role, Roles, Trunk
+from labtests.experiment.roles import Role, Roles
 from labtests.inventory import Endpoint
 from labtests.measure.evidence import Crossing
 
@@ -13,45 +13,34 @@ Queues = Mapping[Endpoint, tuple[int, ...]]
 
 def entries(roles: Roles) -> tuple[Endpoint, ...]:
     """Where packets come into a switch before the last one: its maps tell their queues there."""
-    found = (
-        _entry(roles, role, trunk.ends[0].device)
-        for trunk in roles.trunks
-        for role in roles.senders
-        if role.name in trunk.senders
-    )
-    return tuple(dict.fromkeys(at for at in found if at is not None))
+    found = (entry for role in roles.senders for entry, _ in _sure_way(roles, role))
+    return tuple(dict.fromkeys(found))
 
 
 def crossings(
     roles: Roles, queues: Queues, sent: Sequence[tuple[Role, int]]
 ) -> tuple[Crossing, ...]:
-    """Of flows of these senders and TOS bytes, as far as their queues are known."""
-    found = (
-        Crossing(
-            port=(trunk.ends[0].device, trunk.ends[0].interface),
-            queues=dict(_queues(roles, queues, sent, trunk)),
-        )
-        for trunk in roles.trunks
-    )
-    return tuple(each for each in found if each.queues)
-
-
-def _queues(
-    roles: Roles, queues: Queues, sent: Sequence[tuple[Role, int]], trunk: Trunk
-) -> Iterator[tuple[int, int]]:
+    """Of flows of these senders and TOS bytes, as far as their ways and queues are known."""
+    found: dict[tuple[str, str], dict[int, int]] = {}
     for number, (role, tos) in enumerate(sent):
-        entry = _entry(roles, role, trunk.ends[0].device) if role.name in trunk.senders else None
-        if entry is not None and entry in queues:
-            yield number, queues[entry][dscp_of_tos(tos)]
+        for entry, out in _sure_way(roles, role):
+            if entry in queues:
+                due = found.setdefault((out.device, out.interface), {})
+                due[number] = queues[entry][dscp_of_tos(tos)]
+    return tuple(Crossing(port=port, queues=due) for port, due in found.items())
 
 
-def _entry(roles: Roles, role: Role, switch: str) -> Endpoint | None:
-    """Where the sender's packets come into this switch; None where that is not known for sure."""
-    if role.switch.device == switch:
-        return role.switch
-    ways = [
-        trunk.ends[1]
-        for trunk in roles.trunks
-        if role.name in trunk.senders and trunk.ends[1].device == switch
-    ]
-    return ways[0] if len(ways) == 1 else None
+def _sure_way(roles: Roles, role: Role) -> Iterator[tuple[Endpoint, Endpoint]]:
+    """Port that a sender's packets come in by and port that they leave by, switch by switch up to
+    the last one, or to where there are several ways on: which one they take is not known."""
+    entry, last = role.switch, roles.bottleneck.device
+    for _ in roles.trunks:
+        here = entry.device
+        ends = [end for end in roles.transit if end.device == here]
+        on = [trunk.ends for trunk in roles.trunks if trunk.ends[0].device == here]
+        back = [trunk for trunk in roles.trunks if trunk.ends[1].device == here]
+        if here == last or len(on) != 1 or len(ends) != len(on) + len(back):
+            return
+        ((out, into),) = on
+        yield entry, out
+        entry = into

@@ -173,7 +173,7 @@ class Incast:
             self.set(at, PFC, wanted)
 
     def lossless_on_the_way(self, priority: int) -> None:
-        """PFC of this priority alone, at the switches, the receiver's port too, and at every NIC."""
+        """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs."""
         wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
         self.pfc_at_switch(wanted)
         self.set(self.bottleneck, PFC, wanted)

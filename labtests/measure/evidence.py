@@ -167,7 +167,7 @@ class Evidence:
 
     def receiver_of(self, sender: int) -> Place:
         """Whom this one of the senders, by its number, sends to."""
-        return self.receivers[sender] if self.receivers else self.receiver
+        return self.receivers[sender] if sender < len(self.receivers) else self.receiver
 
     @cached_property
     def numbers(self) -> frozenset[Key]:

@@ -171,8 +171,9 @@ def _expected(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Due:
     crossed = next((each.queues for each in seen.crossings if each.port == port), None)
     found: dict[int, tuple[FlowResult, ...]] = {}
     for number, flow in enumerate(seen.flows):
-        queue = queues[dscp_of_tos(flow.tos)] if crossed is None else crossed[number]
-        found[queue] = (*found.get(queue, ()), flow)
+        queue = queues[dscp_of_tos(flow.tos)] if crossed is None else crossed.get(number)
+        if queue is not None:
+            found[queue] = (*found.get(queue, ()), flow)
     return found
 
 

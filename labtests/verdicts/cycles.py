@@ -7,7 +7,7 @@ asked for, less a refresh: only what lies between two of them for certain counts
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
@@ -169,6 +169,8 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     if whole.increase is None:
         return missing(whole, "known", "packets")
     shown = _shown(evidence, hop)
+    if any(later.value < earlier.value for earlier, later in pairwise(shown)):
+        return unproven(f"{where}: samples of its packets ran backwards: wrapped, reset or cleared")
     apart = [(a, b) for a, b in combinations(shown, 2) if b.earliest_s - a.latest_s >= STILL_S]
     still = [(a, b) for a, b in apart if a.value == b.value]
     longest_s = max((b.earliest_s - a.latest_s for a, b in still), default=0.0)
@@ -260,7 +262,8 @@ def _all_are_known(evidence: Evidence) -> Finding:
         for at in ports
         for queue in queues
     ]
-    refused = [evidence.change(at, "port", None, c.BUFFER_DROPPED_IN_PACKETS) for at in ports]
+    into = (evidence.change(at, "port", None, c.BUFFER_DROPPED_IN_PACKETS) for at in ports)
+    refused = [each for each in into if evidence.has(each)]  # not every switch counts them
     for each in (*sent, *came, *dropped, *refused):
         if each.increase is None:
             return missing(each, "known", "packets")

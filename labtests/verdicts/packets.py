@@ -147,6 +147,8 @@ def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
     are not known, or a class of a NIC is in two queues."""
     found: dict[int, int] = {}
     classes: dict[tuple[str, str, int], int] = {}
+    if any(number >= len(evidence.flows) for number in crossing.queues):
+        return {}
     for number, queue in crossing.queues.items():
         place, flow = evidence.senders[number], evidence.flows[number]
         if place.priority is not None:

@@ -21,6 +21,7 @@ from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
+    disagreement,
     fact_of,
     failed,
     missing,
@@ -51,6 +52,8 @@ FULL_SHARE = 0.97
 """Of what is due to a sender: less is another rate, and not the edges of rows."""
 ALIKE_SHARE = 0.9
 """Of the mean of all senders, the least that one gets where no host stands out."""
+OTHERS_SHARE = 0.05
+"""Of line rate, in queues that are not under test: then no sender is said to have left it empty."""
 HALF = 0.5
 """Of the bottleneck: what others leave at least, or it is their incast and not ours."""
 OFFERS = 0.95
@@ -237,12 +240,21 @@ def _first_paused_most(evidence: Evidence) -> Finding:
     if all(held):
         what, unit = f"{evidence.senders[0].device}: held by PFC, against any other sender", "s"
         counts = [round(seconds, 6) for seconds in held]
+    if not counts:
+        return unproven("no sender is known")
     early, most = counts[0], max(counts[1:], default=0)
     fact = Fact(
         name=what, measured=early, bound=f"> {most}", unit=unit, margin=round(early - most, 6)
     )
     if early > most:
         return passed(fact)
+    frames = [each.increase or 0 for each in sent]
+    if unit == "s" and frames[0] > max(frames[1:], default=0):
+        return disagreement(
+            f"{name_of(sent[0])} grew most of all senders', and its NIC says that it was held for "
+            f"{early} s, another one for {most}",
+            fact,
+        )
     return failed(f"the faster sender was paused no more than another ({early} / {most})", fact)
 
 
@@ -427,9 +439,8 @@ def _shares_slowed(
     yield _gave_way(evidence, shared[0], alone)
     line = evidence.line_bits_per_s
     total = sum(shared) / line
-    left = 1 - goodput.others_share(evidence)
     yield outcome.or_unproven(
-        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE * left),
+        checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE),
         _least_of_all(evidence, shared),
     )
     yield from _as_fast_as_its_peers(evidence, shared)
@@ -456,24 +467,30 @@ def _gave_way(evidence: Evidence, shared: float, alone: float) -> Finding:
 
 
 def _was_held_alone(evidence: Evidence, first: Place) -> bool:
-    """Whether its reaction point handled CNPs before anybody else sent: then the port was full."""
+    """Whether its reaction point handled CNPs before anybody else sent, as many as that of one that
+    is held: then the port was full."""
     starts = [s for flow in evidence.flows[1:] if (s := goodput.began_s(flow)) is not None]
+    key = (first.device, first.port, c.RP_CNP_HANDLED)
     seen = [
-        reading.value
+        (reading.time_s, reading.value)
         for reading in evidence.samples
-        if (reading.device, reading.port, reading.counter)
-        == (first.device, first.port, c.RP_CNP_HANDLED)
+        if (reading.device, reading.port, reading.counter) == key
         and reading.value is not None
         and reading.time_s <= min(starts, default=0.0)
     ]
-    return bool(seen) and max(seen) > min(seen)
+    counts = [count for _, count in seen]
+    if len(seen) < 2 or counts != sorted(counts):
+        return False
+    return counts[-1] - counts[0] >= cnps.LEAST_PER_S * (seen[-1][0] - seen[0][0]) > 0
 
 
 def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
     """Who left the line empty, for a sentence. Where all got alike, none of them did it alone."""
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
-    left = 1 - goodput.others_share(evidence)
-    part = left * evidence.line_bits_per_s / len(shared)
+    others = goodput.others_share(evidence)
+    if others >= OTHERS_SHARE:
+        return f"other queues forwarded {100 * min(others, 1.0):.0f} % of the line rate meanwhile"
+    part = evidence.line_bits_per_s / len(shared)
     if got >= ALIKE_SHARE * sum(shared) / len(shared):
         return (
             f"all senders got alike: {' '.join(evidence.bottleneck)} serves below its line rate, "

@@ -137,6 +137,8 @@ def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]
             f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "
             f"and keeps {after.kept}: those of this phase are not all there"
         )
+    elif after.noted - before.noted < len(_since(before.warnings, after.warnings)):
+        yield unproven(f"{after.device}: its log has more new warnings than new messages")
     if new := _since(before.unread, after.unread):
         times = "" if len(new) == 1 else f" in {len(new)} lines, of which the first is"
         yield unproven(f"{after.device} says what labtests does not know{times}: {new[0]}")

@@ -6,6 +6,7 @@ In packets, because Comware's byte counts differ between forwarded and dropped.
 """
 
 import math
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
@@ -80,9 +81,12 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
 def _in_other_classes(
     evidence: Evidence, nics: Iterable[path.Where], classes: Collection[int], counter: str
 ) -> int:
-    """Packets that these NICs counted in all priorities but these."""
+    """Packets that these NICs counted in all priorities but these; as many as can be where one that
+    they have is not known."""
     others = [p for p in range(8) if p not in classes]
-    seen = (evidence.change(nic, "priority", p, counter) for nic in nics for p in others)
+    seen = [evidence.change(nic, "priority", p, counter) for nic in nics for p in others]
+    if any(each.increase is None and evidence.has(each) for each in seen):
+        return sys.maxsize
     return sum(each.increase or 0 for each in seen)
 
 

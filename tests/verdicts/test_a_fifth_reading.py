@@ -259,6 +259,10 @@ def test_lost_acknowledgements_are_no_cnps_that_have_a_class_of_their_own_at_bot
     assert not any(finding.disagreement for finding in witnesses.came_back(at_one_end))
     at_both = grown(seen, R_NIC, c.TX_PACKETS, 900, "priority", 6)
     assert any(finding.disagreement for finding in witnesses.came_back(at_both))
+    key = (*R_NIC, "priority", 6, c.TX_PACKETS)
+    unread = [replace(r, value=None, missing="N/A") if r.key == key else r for r in at_both.after]
+    found = witnesses.came_back(replace(at_both, after=tuple(unread)))
+    assert any(finding.disagreement for finding in found)
 
 
 def test_who_lost_its_cnps_is_named():

@@ -200,3 +200,9 @@ def test_who_was_marked_while_nobody_else_sent_had_a_port_that_is_slow():
 
     assert solo(marked).outcome is Outcome.FAIL
     assert solo(marked[:1]).outcome is Outcome.INCONCLUSIVE
+    for cnps in ((0, 1), (900, 0), (0, 900, 3)):  # one alone, or a counter that was cleared
+        times = (10.2, 11.0, 11.8)[-len(cnps) :]
+        shown = tuple(
+            replace(reading(at, n, t), asked_s=t) for n, t in zip(cnps, times, strict=True)
+        )
+        assert solo(shown).outcome is Outcome.INCONCLUSIVE, cnps

@@ -115,6 +115,13 @@ def test_samples_that_stand_still_where_the_final_counter_does_not_are_stale():
     assert went_on(cycle(), controls=(seen,)).outcome is Outcome.INCONCLUSIVE
 
 
+def test_samples_that_run_backwards_prove_neither():
+    """A counter that came by the same number twice was a stand-still."""
+    verdict = went_on(cycle((0, 1000, 2000, 3000, 1000, 2000, 3000, *MOVING[7:])))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "sa cw queue 3: samples of its packets ran backwards" in verdict.because
+
+
 def test_a_counter_that_was_reset_is_no_stand_still():
     seen = cycle((1000, 2000, *[0] * 10))
     key = (*HOPS[0].out, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
@@ -193,6 +200,21 @@ def test_what_is_dropped_is_known_where_nobody_else_lost_it():
         verdict = sound_in_a_cycle(cycle(lost=lost, dropped=dropped))
         assert verdict.outcome is Outcome.INCONCLUSIVE, (lost, dropped)
         assert f"{dropped} were dropped in queue 3" in verdict.because
+
+
+def test_a_switch_without_drops_on_the_way_in_is_not_asked_for_them():
+    seen = cycle()
+    without = {
+        when: tuple(r for r in getattr(seen, when) if r.counter != c.BUFFER_DROPPED_IN_PACKETS)
+        for when in ("before", "after")
+    }
+    verdict = sound_in_a_cycle(replace(seen, **without))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    unread = tuple(
+        replace(r, value=None, missing="N/A") if r.counter == c.BUFFER_DROPPED_IN_PACKETS else r
+        for r in seen.after
+    )
+    assert sound_in_a_cycle(replace(seen, after=unread)).outcome is Outcome.INCONCLUSIVE
 
 
 def test_a_flow_to_another_host_than_it_was_to_go_to_is_none_of_the_cycle():

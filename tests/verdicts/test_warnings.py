@@ -234,6 +234,14 @@ def test_a_log_that_was_cleared_and_filled_again_is_not_whole():
     assert "its log was cleared meanwhile" in verdict.because
 
 
+def test_a_warning_that_the_log_does_not_count_proves_nothing():
+    seen = logged()
+    ((then, now),) = seen.warnings
+    verdict = silent(replace(seen, warnings=((then, replace(now, warnings=(of(OF_A),))),)), MANY)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "more new warnings than new messages" in verdict.because
+
+
 def test_the_log_of_another_switch_says_nothing():
     seen = logged()
     other = tuple(tuple(replace(each, device="leaf") for each in both) for both in seen.warnings)
