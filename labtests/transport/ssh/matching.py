@@ -13,6 +13,8 @@ from labtests.transport.ssh.known_files import kept_as_written
 
 EXEC_WITHIN_S = 10.0  # wall time, of one program of `Match exec`
 
+_CRITERIA = ("all", "canonical", "exec", "final", "host", "localuser", "originalhost", "user")
+
 
 class UserSettings(paramiko.SSHConfig):
     """paramiko's, but for names of files of host keys, which stay as they are written, and for
@@ -23,8 +25,18 @@ class UserSettings(paramiko.SSHConfig):
         """See paramiko."""
         super().parse(map(kept_as_written, file_obj))
 
+    def _pattern_matches(self, patterns: str | list[str], target: str) -> bool:
+        """One of them is like it, and none behind a `!` (paramiko: brackets, too)."""
+        each = patterns.split(",") if isinstance(patterns, str) else patterns
+        if any(one.startswith("!") and is_like(one[1:], target) for one in each):
+            return False
+        return any(is_like(one, target) for one in each)
+
     def _does_match(self, match_list: Any, target_hostname: str, *more: Any) -> bool:
         for criterion in match_list:
+            if criterion["type"] not in _CRITERIA:
+                said = f"`Match {criterion['type']}` of your ssh_config is not understood here"
+                raise paramiko.ConfigParseError(said)
             if criterion["type"] != "exec":
                 matches = bool(super()._does_match([criterion], target_hostname, *more))  # type: ignore[misc]
             else:
@@ -33,6 +45,18 @@ class UserSettings(paramiko.SSHConfig):
             if not matches:
                 return False
         return bool(match_list)
+
+
+def is_like(pattern: str, name: str) -> bool:
+    """`*` and `?` as ssh_config(5) and sshd(8) have them: in at most as many steps as both lengths
+    multiplied."""
+    reached = {0}  # how much of the name each beginning of the pattern can have taken
+    for each in pattern:
+        if each == "*":
+            reached = set(range(min(reached), len(name) + 1)) if reached else reached
+        else:
+            reached = {at + 1 for at in reached if at < len(name) and each in ("?", name[at])}
+    return len(name) in reached
 
 
 @cache
