@@ -4,7 +4,6 @@ with OpenSSH, and a file only grows."""
 
 import base64
 import re
-import socket
 import struct
 import threading
 from collections import defaultdict
@@ -18,7 +17,7 @@ import paramiko
 from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
-from labtests.inventory import Management
+from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
@@ -206,18 +205,8 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     """How known_hosts files list this host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
     if alias:
         return alias
-    plain = _plain_host(host)
+    plain = plain_host(host)
     return plain if port == SSH_PORT else f"[{plain}]:{port}"
-
-
-def _plain_host(host: str) -> str:
-    """As ssh has it before it looks: an address as the system writes it, a name in small letters,
-    which is what a hashed name is a hash of (ssh.c, resolve_canonicalize)."""
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-        return socket.getnameinfo(found[0][4], socket.NI_NUMERICHOST)[0]
-    except (OSError, UnicodeError):
-        return host.lower()
 
 
 def known_hosts_place(
