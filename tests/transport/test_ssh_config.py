@@ -276,6 +276,15 @@ LINES = {
     "negated": "Host * !labhost\n HostKeyAlias box",
     "match with a comment": "Match host labhost # x\n HostKeyAlias box",
     "match in quotes": 'Match host "labhost"\n HostKeyAlias box',
+    "match with a capital": "Match Host other\n HostKeyAlias box",
+    "match with capitals": "Match HOST labhost\n HostKeyAlias box",
+    "match not all": "Match !all\n HostKeyAlias box",
+    "match all": "Match All\n HostKeyAlias box",
+    "match exec with a capital": "Match Exec false\n HostKeyAlias box",
+    "match not exec": "Match !Exec false Host labhost\n HostKeyAlias box",
+    "match by equals": "Match host=labhost\n HostKeyAlias box",
+    "match user": "Match User nobody-77\n HostKeyAlias box",
+    "match not original host": "Match !originalHost other\n HostKeyAlias box",
     "quoted host": 'Host "labhost"\n HostKeyAlias box',
 }
 
