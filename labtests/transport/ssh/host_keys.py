@@ -7,7 +7,7 @@ import re
 import struct
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
-from labtests.transport.ssh.matching import is_like
+from labtests.transport.ssh.settings import Settings
 
 REVOKED = "@revoked"
 
@@ -194,11 +194,23 @@ def _means(patterns: Sequence[str], name: str) -> bool:
         elif not set(wanted) & set("*?"):
             fits = wanted.lower() == name.lower()
         else:
-            fits = is_like(wanted.lower(), name.lower())
+            fits = _fits(wanted.lower(), name.lower())
         if fits and pattern.startswith("!"):
             return False
         found = found or fits
     return found
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """`*` and `?` as ssh_config(5) and sshd(8) have them: in at most as many steps as both lengths
+    multiplied."""
+    reached = {0}  # how much of the name each beginning of the pattern can have taken
+    for each in pattern:
+        if each == "*":
+            reached = set(range(min(reached), len(name) + 1)) if reached else reached
+        else:
+            reached = {at + 1 for at in reached if at < len(name) and each in ("?", name[at])}
+    return len(name) in reached
 
 
 def known_hosts_name(host: str, port: int, alias: str | None) -> str:
@@ -210,7 +222,7 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
 
 
 def known_hosts_place(
-    management: Management, configured: Mapping[str, str], named: Named
+    management: Management, configured: Settings, named: Named
 ) -> KnownHostsFiles:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's. Raises
     NotUnderstood."""
@@ -218,4 +230,4 @@ def known_hosts_place(
         beside = management.known_hosts_beside
         file = Path(management.known_hosts).expanduser()
         return KnownHostsFiles((file,), testbed=True, beside=Path(beside) if beside else None)
-    return KnownHostsFiles(user_files(configured, named), system=system_files(configured))
+    return KnownHostsFiles(user_files(configured), system=system_files(configured))
