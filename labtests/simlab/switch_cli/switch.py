@@ -52,7 +52,7 @@ class EmulatedSwitch(Chassis):
         return self.configuration.find(top("interface", name))
 
     def announces(self, interface: str) -> Announced:
-        """See Announcing."""
+        """What it says by LLDP on this port."""
         usual = self.cli.words.port_description.format(port=interface)
         return Announced(
             chassis="0200-0000-0000",
