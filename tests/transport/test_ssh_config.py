@@ -242,7 +242,7 @@ def test_a_connect_timeout_is_a_time_as_ssh_reads_it(
 @pytest.mark.parametrize("text", ["1x", "-1", "soon", "9" * 400])
 def test_one_that_is_no_time_is_said(config: Path, text: str) -> None:
     config.write_text(f"ConnectTimeout {text}\n")
-    with pytest.raises(ValueError, match=r"ConnectTimeout .* is no time"):
+    with pytest.raises(ValueError, match=r"ConnectTimeout .* is not a time"):
         hops_to(Device(name="A", platform="linux", management=Management(host="h")))
 
 

@@ -48,7 +48,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
         system.refuse("lacks the fields 'build' and 'product-release'", READ_AGAIN)
     found = re.fullmatch(r"(?:Cumulus Linux )?([0-9][\w.~+-]*)", system.below(name).text())
     if found is None:
-        system.below(name).refuse("is no version of Cumulus Linux")
+        system.below(name).refuse("is not a version of Cumulus Linux")
     return {"cumulus": found[1]}
 
 

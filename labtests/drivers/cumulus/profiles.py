@@ -286,7 +286,7 @@ class ProfileSetting(NvueSetting[T]):
                 return self._tidied(applied.applying(name), port)
         name = f"{ours}-{base}" if base else ours
         if not NAME.fullmatch(name):
-            problem = f"{name} would be no name of a profile"
+            problem = f"{name} would not be a valid profile name"
             self.reject(f"qos {self.feature} {base}", problem, "give the profile a shorter one")
         return self._tidied(applied.applying(name, own), port)
 

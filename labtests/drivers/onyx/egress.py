@@ -52,7 +52,9 @@ def parse_congestion(reply: Reply) -> dict[str, Congestion]:
     first, *rows = map(Told.by, whole.rows() or (whole,))
     names = [f"TC-{queue}" for queue in QUEUES]
     if [row.text("header") for row in rows] != names:
-        whole.refuse(f"has not the classes from {names[0]} to {names[-1]}", READ_AGAIN)
+        whole.refuse(
+            f"does not list exactly the classes from {names[0]} to {names[-1]}", READ_AGAIN
+        )
     port, marked = first["Interface ethernet"].word(), first["ECN marked packets"].number()
     found = [each for queue, row in enumerate(rows) if (each := _curve(queue, row))]
     return {

@@ -34,7 +34,7 @@ class _Maps(DbSetting[s.T]):
         if entry is None:
             raise self.reject(where, f"{slot.key} refers to it, and it is not there", "make it")
         if odd := sorted(name for name in entry if not _NUMBER.fullmatch(name)):
-            problem = f"it maps {excerpt(odd[0], 80)!r}, which is no number"
+            problem = f"it maps {excerpt(odd[0], 80)!r}, which is not a number"
             raise self.reject(where, problem, "write whole numbers without zeros before them")
         return tuple(self._class(where, entry, n) for n in range(size))
 

@@ -124,7 +124,7 @@ def _within_s(text: str) -> int:
     """ConnectTimeout (sshd_config(5), TIME FORMATS); `none` and 0 leave it to labtests. Raises
     ValueError."""
     if not _TIME.fullmatch(text):
-        raise ValueError(f"ConnectTimeout {text} of ssh_config is no time, such as 30 or 1m30s")
+        raise ValueError(f"ConnectTimeout {text} of ssh_config is not a time such as 30 or 1m30s")
     parts = re.findall(r"(\d+)([smhdw]?)", text.lower())
     return sum(int(count) * _UNITS_S[unit] for count, unit in parts) or DIAL_WITHIN_S
 
