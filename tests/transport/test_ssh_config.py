@@ -1,11 +1,13 @@
 """A user's ~/.ssh/config: what of it runs a program or sends something, and what is left alone."""
 
 import os
+import subprocess
 import time
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from paramiko import ConfigParseError
 from sshd_server import Sshd
 from typed import typed
 
@@ -252,3 +254,73 @@ def test_a_program_of_match_exec_is_asked_once(tmp_path: Path) -> None:
     for _ in range(2):
         assert matching._succeeds(f"echo >> {asked}")
     assert asked.read_text() == "\n"
+
+
+LINES = {
+    "comment": "HostKeyAlias box # the lab",
+    "single quotes": "HostKeyAlias 'box'",
+    "double quotes and a comment": 'HostKeyAlias "box" # x',
+    "equals": 'HostKeyAlias="box"',
+    "two equals": "HostKeyAlias ==box",
+    "backslash": r"HostKeyAlias lab\box",
+    "escaped blank": r"HostKeyAlias lab\ box",
+    "carriage return": "HostKeyAlias box\r",
+    "form feed at the end": "HostKeyAlias box\f",
+    "form feed in a comment": "# comment\fHostKeyAlias evil",
+    "other ends of lines": "#\x0bHostKeyAlias a\n#\x1cHostKeyAlias b\n#\x85HostKeyAlias c",
+    "separator of lines": "#\u2028HostKeyAlias evil",
+    "host in a comment": "Host other # labhost\n HostKeyAlias box",
+    "host with a comment": "Host labhost # prod\n HostKeyAlias box",
+    "brackets": "Host lab[hx]ost\n HostKeyAlias box",
+    "question marks": "Host lab?os*\n HostKeyAlias box",
+    "negated": "Host * !labhost\n HostKeyAlias box",
+    "match with a comment": "Match host labhost # x\n HostKeyAlias box",
+    "match in quotes": 'Match host "labhost"\n HostKeyAlias box',
+    "match with a capital": "Match Host other\n HostKeyAlias box",
+    "match with capitals": "Match HOST labhost\n HostKeyAlias box",
+    "match not all": "Match !all\n HostKeyAlias box",
+    "match all": "Match All\n HostKeyAlias box",
+    "match exec with a capital": "Match Exec false\n HostKeyAlias box",
+    "match not exec": "Match !Exec false Host labhost\n HostKeyAlias box",
+    "match by equals": "Match host=labhost\n HostKeyAlias box",
+    "match user": "Match User nobody-77\n HostKeyAlias box",
+    "match not original host": "Match !originalHost other\n HostKeyAlias box",
+    "quoted host": 'Host "labhost"\n HostKeyAlias box',
+}
+
+
+@pytest.mark.parametrize("text", LINES.values(), ids=LINES)
+def test_a_line_means_what_it_means_to_ssh(config: Path, text: str) -> None:
+    """With another alias than ssh has, a host that ssh knows was new here."""
+    config.write_text(f"{text}\n")
+    config.chmod(0o600)
+    words = ["ssh", "-F", str(config), "-G", "labhost"]
+    said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    told = dict(line.split(" ", 1) for line in said.splitlines() if " " in line)
+    assert ssh_settings(True).lookup("labhost").get("hostkeyalias") == told.get("hostkeyalias")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('HostKeyAlias "box', 'line 2: a quote " has no end'),
+        ("HostKeyAlias", "line 2: not an option and its value"),
+        ("HostKeyAlias # box", "line 2: HostKeyAlias has no value"),
+        ("HostKeyAlias box other", "line 2: HostKeyAlias has more than one value"),
+        ("HostKeyAlias lab\0box", "line 2: not an option and its value"),
+        ("HostKeyAlias 'a\"b'", "line 2: a quote in a value is not read here"),
+    ],
+)
+def test_a_line_that_is_not_understood_is_told(config: Path, text: str, says: str) -> None:
+    config.write_text(f"User bob\n{text}\n")
+    with pytest.raises(LabError) as told:
+        ssh_settings(True)
+    assert f"{config}: {says}" in str(told.value)
+    assert "`ssh_config: false`" in str(told.value)
+
+
+def test_a_criterion_that_is_not_known_does_not_hold_for_everybody(config: Path) -> None:
+    config.write_text("Match tagged x\n HostKeyAlias box\n")
+    named = Device(name="d", platform="linux", management=Management(host="labhost"))
+    with pytest.raises(ConfigParseError, match="`Match tagged`"):
+        hops_to(named)

@@ -17,10 +17,11 @@ import paramiko
 from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
-from labtests.inventory import Management
+from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
+from labtests.transport.ssh.matching import is_like
 
 REVOKED = "@revoked"
 
@@ -193,29 +194,19 @@ def _means(patterns: Sequence[str], name: str) -> bool:
         elif not set(wanted) & set("*?"):
             fits = wanted.lower() == name.lower()
         else:
-            fits = _fits(wanted.lower(), name.lower())
+            fits = is_like(wanted.lower(), name.lower())
         if fits and pattern.startswith("!"):
             return False
         found = found or fits
     return found
 
 
-def _fits(pattern: str, name: str) -> bool:
-    """`*` and `?` as sshd(8): in at most as many steps as both lengths multiplied."""
-    reached = {0}  # how much of the name each beginning of the pattern can have taken
-    for each in pattern:
-        if each == "*":
-            reached = set(range(min(reached), len(name) + 1)) if reached else reached
-        else:
-            reached = {at + 1 for at in reached if at < len(name) and each in ("?", name[at])}
-    return len(name) in reached
-
-
 def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     """How known_hosts files list this host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
     if alias:
         return alias
-    return host if port == SSH_PORT else f"[{host}]:{port}"
+    plain = plain_host(host)
+    return plain if port == SSH_PORT else f"[{plain}]:{port}"
 
 
 def known_hosts_place(

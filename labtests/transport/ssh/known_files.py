@@ -14,13 +14,14 @@ from functools import cache
 from pathlib import Path
 
 USER, GLOBAL, REVOKED = "UserKnownHostsFile", "GlobalKnownHostsFile", "RevokedHostKeys"
+FILE_OPTIONS = (USER.lower(), GLOBAL.lower(), REVOKED.lower())
 USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 AS_WRITTEN = "as written: "
 """What stands before their values, so that paramiko takes no quotes off."""
 
 _NOTHING = Path("/dev/null")
-_OPTION = re.compile(rf"\s*({USER}|{GLOBAL}|{REVOKED})(?:\s*=\s*|\s+)(\S.*)", re.IGNORECASE)
+_OPTION = re.compile(rf"({USER}|{GLOBAL}|{REVOKED}) (.*)", re.IGNORECASE)
 _WORD = re.compile(r"""\s*(?:"([^"\\]+)"|'([^'\\]+)'|([^\s"'\\#][^\s"'\\]*))(?=\s|$)""")
 _REST = re.compile(r"\s*(#.*)?")
 _TOKEN = re.compile(r"%(.?)|\$\{(?:([^}]*)\})?")
@@ -39,8 +40,9 @@ class NotUnderstood(Exception):
 
 
 def kept_as_written(line: str) -> str:
-    """A line of ssh_config for paramiko; those of these options keep their quotes."""
-    found = _OPTION.fullmatch(line.rstrip())
+    """A line of ssh_config (config_lines.py) for paramiko; those of these options keep their
+    quotes."""
+    found = _OPTION.fullmatch(line)
     return line if found is None else f"{found[1]} {AS_WRITTEN}{found[2]}"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from labtests.core.errors import LabError
 from labtests.core.trusted_files import own
+from labtests.transport.ssh.config_lines import lines_of
 
 if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
     import paramiko
@@ -18,8 +19,8 @@ SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
 DEEPEST_INCLUDE = 16  # as OpenSSH
 MOST_BYTES = 2**20  # of a file
 
-_INCLUDE = re.compile(r"^\s*include(?:\s*+=\s*+|\s++)(?P<patterns>.*\S)", re.IGNORECASE)
-_BLOCK = re.compile(r"^\s*(?P<kind>host|match)(?:\s*+=\s*+|\s++)(?P<criteria>\S.*)", re.IGNORECASE)
+_INCLUDE = re.compile(r"include (?P<patterns>.*)", re.IGNORECASE | re.DOTALL)
+_BLOCK = re.compile(r"(?P<kind>host|match) (?P<criteria>.*)", re.IGNORECASE | re.DOTALL)
 _EVERYWHERE = "Host *"
 
 
@@ -59,7 +60,7 @@ def _lines(file: Path, around: tuple[Path, ...], outer: str = _EVERYWHERE) -> li
         return []
     lines: list[str] = []
     block = outer
-    for line in own(file, most_bytes=MOST_BYTES).decode(errors="replace").splitlines():
+    for line in _plain(file):
         include = _INCLUDE.match(line)
         if include is None:
             begun = _BLOCK.match(line)
@@ -71,6 +72,16 @@ def _lines(file: Path, around: tuple[Path, ...], outer: str = _EVERYWHERE) -> li
             lines += _lines(included, (*around, file), block)
             lines.append(block)  # what follows belongs to the block around the Include again
     return lines
+
+
+def _plain(file: Path) -> list[str]:
+    text = own(file, most_bytes=MOST_BYTES).decode(errors="replace")
+    try:
+        return list(lines_of(text))
+    except ValueError as error:
+        raise LabError(
+            f"{file}: {error}\n  remedy: correct it, or `ssh_config: false` in the testbed file"
+        ) from error
 
 
 def _both(begun: re.Match[str], outer: str) -> str:
@@ -86,7 +97,8 @@ def _criteria(begun: re.Match[str]) -> str:
     """As a Match has them; "" for everywhere."""
     criteria = begun["criteria"].strip()
     if begun["kind"].lower() == "host":
-        criteria = "" if criteria == "*" else f"originalhost {','.join(criteria.split())}"
+        names = ",".join(shlex.split(criteria))
+        criteria = "" if names == "*" else f"originalhost {shlex.quote(names)}"
     return "" if criteria.lower() == "all" else criteria
 
 
@@ -104,7 +116,7 @@ def _included(file: Path, patterns: str) -> list[Path]:
     """Relative names are relative to the folder of the configuration that ssh begins with
     (ssh_config(5), Include)."""
     found: list[Path] = []
-    for pattern in shlex.split(patterns, comments=True):
+    for pattern in shlex.split(patterns):
         path = Path(pattern).expanduser()
         folder = Path(path.anchor) if path.is_absolute() else file.parent
         found += sorted(folder.glob(str(path.relative_to(path.anchor))))
