@@ -10,11 +10,24 @@ from linux_bench import TRANSCRIPTS, FakeConsole, Hands, transcript
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import read_plan
+from labtests.simlab.linux.perftest_builds import Build
+
+DEBIAN_13 = Build(
+    version="6.24",
+    warns=True,
+    new_columns=True,
+    wr_api="OFF",
+    passive_rows=True,
+    outstanding_reads=128,
+)
+"""perftest 25.01 on soft-RoCE, as recorded."""
+DEBIAN_12 = Build(version="6.06", warns=False, new_columns=False, wr_api="OFF", rate_blanks=3)
+"""perftest 4.5 on soft-RoCE, as recorded."""
 
 SERVER, CLIENT = "ServerC", "ServerA"
 ADDRESS = "192.168.10.12"
 _PAIR = re.compile(
-    r" (local|remote) address: LID 0000 QPN 0x(\w+) PSN 0x(\w+)\n"
+    r" (local|remote) address: LID 0000 QPN 0x(\w+) PSN 0x(\w+)(?:.* RKey 0x(\w+) VAddr 0x(\w+))?\n"
     r" GID: .*:(\d+:\d+:\d+:\d+)\n"
 )
 _ROW = re.compile(r"^ (\d+) +(\d+) +([\d.]+) +([\d.]+)\s+([\d.]+)$", re.MULTILINE)
@@ -25,40 +38,41 @@ def command_of(name: str) -> str:
     return first.removeprefix("$ ").partition(";")[0]
 
 
-def with_head_of_document_000(name: str) -> str:
-    """A recording of soft-RoCE with perftest 25.01, but for what a ConnectX-4 shows in its head."""
-    text = re.sub(r"\t\t(Lock-free|Using DDP) +: OFF", "", transcript(name))
-    return text.replace(" ibv_wr* API     : OFF\n", " ibv_wr* API     : ON\n")
-
-
-def rebuilt(name: str) -> str:
+def rebuilt(name: str, build: Build) -> str:
     """The recording again, from nothing but its options, addresses and counts."""
-    recorded = transcript(name).partition("rc=")[0]
+    recorded = transcript(name).partition("rc=")[0].partition("{")[0]
     words = command_of(name).split()
-    plan, _ = read_plan(tuple(words[words.index("ib_send_bw") + 1 :]))
+    tool = next(word for word in words if "/ib_" in word or word.startswith("ib_"))
+    arguments = tuple(words[words.index(tool) + 1 :])
+    plan, _ = read_plan(tool.rpartition("/")[2], arguments)
     mtu = int(re.search(r"Mtu +: (\d+)", recorded)[1])  # type: ignore[index]
-    setup = report.Setup(plan=plan, device="rxe0", mtu_bytes=mtu, gid_index=1)
-    text = report.WARNING if plan.duration_s else ""
+    setup = report.Setup(plan=plan, build=build, device="rxe0", mtu_bytes=mtu, gid_index=1)
+    text = report.WARNING if plan.duration_s and build.warns else ""
     text += report.WAITING if setup.is_server else ""
     text += report.header(setup)
     text += report.WAITING_RDMA_CM if setup.is_server and plan.rdma_cm else ""
-    for side, qpn, psn, octets in _PAIR.findall(recorded):
+    for side, qpn, psn, key, address, octets in _PAIR.findall(recorded):
+        pair = QueuePair(
+            number=int(qpn, 16),
+            psn=int(psn, 16),
+            remote_key=int(key or "0", 16),
+            address=int(address or "0", 16),
+        )
         ip = ".".join(str(int(octet)) for octet in octets.split(":"))
-        pair = QueuePair(number=int(qpn, 16), psn=int(psn, 16))
-        text += report.addresses(side, ip, [pair])
+        text += report.addresses(setup, side, ip, [pair])
     text += report.RULER + report.table_header(plan)
-    rows = [_row(match, plan.gbits) for match in _ROW.findall(recorded)]
+    rows = [_row(match, build, plan.gbits) for match in _ROW.findall(recorded)]
     text += "\n".join(rows)
     return text + ("\n" + report.RULER if recorded.endswith(report.RULER) else "")
 
 
-def _row(match: tuple[str, ...], gbits: bool) -> str:
+def _row(match: tuple[str, ...], build: Build, gbits: bool) -> str:
     size, count, peak, average, rate = match
     seconds = int(count) / (float(rate) * 1e6) if float(rate) else 1.0
     result = report.Result(
         size_bytes=int(size), iterations=int(count), seconds=seconds, peak_known=False
     )
-    text = report.row(result, gbits=gbits)
+    text = report.row(result, build, gbits=gbits)
     assert _ROW.findall(text)[0][3] == average
     return text.replace(f"{0:<{len(peak)}}", peak, 1) if float(peak) else text
 
@@ -70,19 +84,33 @@ def _row(match: tuple[str, ...], gbits: bool) -> str:
         "send-server",
         "send-server-4-qps",
         "send-server-mib",
+        "write-server",
         "server-killed-client-rdma-cm",
         "client-killed-server-tcp",
+        "tools-differ",
     ],
 )
 def test_a_recorded_run_is_printed_byte_for_byte(name: str) -> None:
-    assert rebuilt(name) == with_head_of_document_000(name).partition("rc=")[0]
+    recorded = transcript(name).partition("rc=")[0]
+    assert rebuilt(name, DEBIAN_13) == recorded.partition("{")[0]
 
 
-def test_the_header_of_a_run_of_small_messages_is_as_recorded() -> None:
-    words = command_of("send-small").split()
-    plan, _ = read_plan(tuple(words[words.index("ib_send_bw") + 1 :]))
-    setup = report.Setup(plan=plan, device="rxe0", mtu_bytes=4096, gid_index=1)
-    assert report.header(setup) in with_head_of_document_000("send-small")
+def test_the_old_build_prints_its_own_columns() -> None:
+    assert rebuilt("send-old-build", DEBIAN_12) == transcript("send-old-build")
+
+
+@pytest.mark.parametrize("name", ["send-small", "write-client", "read-server"])
+def test_the_header_of_other_runs_is_as_recorded(name: str) -> None:
+    recorded, ours = transcript(name), rebuilt_header(name)
+    assert ours in recorded
+
+
+def rebuilt_header(name: str) -> str:
+    words = command_of(name).split()
+    tool = next(word for word in words if word.startswith("ib_"))
+    plan, _ = read_plan(tool, tuple(words[words.index(tool) + 1 :]))
+    setup = report.Setup(plan=plan, build=DEBIAN_13, device="rxe0", mtu_bytes=4096, gid_index=1)
+    return report.header(setup)
 
 
 @pytest.mark.parametrize(
@@ -104,22 +132,23 @@ def test_what_cannot_start_ends_as_recorded(hands: Hands, name: str, options: st
 
 
 def test_an_unknown_option_prints_the_usage_and_fails(hands: Hands) -> None:
-    session = hands.run(f"ib_send_bw --nosuch {ADDRESS}")
+    session = hands.run(f"ib_write_bw --nosuch {ADDRESS}")
     assert session.status == 1
-    assert session.out.startswith("Usage:\n  ib_send_bw            start a server")
+    assert session.out.startswith("Usage:\n  ib_write_bw            start a server")
     assert session.err == (
-        "ib_send_bw: unrecognized option '--nosuch'\n Invalid Command or flag.\n"
+        "ib_write_bw: unrecognized option '--nosuch'\n Invalid Command or flag.\n"
         " Please check command line and run again.\n\n Parser function exited with Error\n"
     )
     assert hands.run("ib_send_bw --version").status == 1
 
 
-def pair(
-    hands: Hands, options: str, *, limit: int = 40, client_options: str | None = None
-) -> tuple[FakeConsole, FakeConsole]:
-    server = hands.run(f"timeout -k 2 {limit} ib_send_bw {options}", SERVER)
+def pair(hands: Hands, options: str, *, tool: str = "ib_send_bw", limit: int = 40,
+         client_options: str | None = None) -> tuple[FakeConsole, FakeConsole]:  # fmt: skip
+    server = hands.run(f"timeout -k 2 {limit} {tool} {options}", SERVER)
     given = options if client_options is None else client_options
-    client = hands.run(f"timeout -k 2 {limit} ib_send_bw {given} {ADDRESS}", CLIENT)
+    client = hands.run(f"timeout -k 2 {limit} ib_send_bw {given} {ADDRESS}" if tool == "ib_send_bw"
+                       or client_options is not None else
+                       f"timeout -k 2 {limit} {tool} {given} {ADDRESS}", CLIENT)  # fmt: skip
     return server, client
 
 
@@ -168,23 +197,25 @@ def normalized(text: str) -> str:
 
 @pytest.mark.parametrize("name", ["send-run-infinitely", "send-run-infinitely-by-lines"])
 def test_an_interrupted_run_leaves_what_recordings_have(hands: Hands, name: str) -> None:
+    for host in (SERVER, CLIENT):
+        hands.lab.devices[host].perftest_build = DEBIAN_13  # type: ignore[attr-defined]
     hands.run("ib_send_bw --report_gbits -R --run_infinitely -D 3", SERVER)
     command = command_of(name).replace("-d rxe0 ", "").replace("10.77.0.13", ADDRESS)
     client = hands.run(command.replace("timeout -s INT 14", "timeout -s INT 11"), CLIENT)
     hands.advance(12)
     assert client.status == 124
-    recorded = with_head_of_document_000(name)
+    recorded = transcript(name)
     assert normalized(client.out) == normalized(recorded)
     assert client.out.endswith("\n") is recorded.endswith("\n")
 
 
 def test_iterations_end_when_they_are_done(hands: Hands) -> None:
-    server, client = pair(hands, "-n 100")
+    server, client = pair(hands, "-n 100", tool="ib_write_bw")
     hands.advance(1)
     assert (server.status, client.status) == (0, 0)
     assert rows(client.out)[0][0] == 100
     assert rows(client.out)[0][1] == pytest.approx(9.26e9 / 8 / 2**20, rel=0.02)
-    assert rows(server.out)[0][0] == 100
+    assert rows(server.out) == [], "a server of write has nothing to count"
 
 
 def test_survivors_behave_as_recorded(make_lab: Callable[..., Hands]) -> None:
@@ -195,6 +226,8 @@ def test_survivors_behave_as_recorded(make_lab: Callable[..., Hands]) -> None:
         ("-x 1", CLIENT, "client-killed-server-tcp"),
     ):
         hands = make_lab()
+        for host in (SERVER, CLIENT):
+            hands.lab.devices[host].perftest_build = DEBIAN_13  # type: ignore[attr-defined]
         server = hands.run(
             f"timeout -k 2 40 ib_send_bw --report_gbits {way} -D 10; echo rc=$?", SERVER
         )
@@ -205,7 +238,7 @@ def test_survivors_behave_as_recorded(make_lab: Callable[..., Hands]) -> None:
         hands.run("pkill -9 ib_send_bw", killed)
         hands.advance(45)
         survivor = client if killed == SERVER else server
-        assert normalized(survivor.out) == normalized(with_head_of_document_000(name)), name
+        assert normalized(survivor.out) == normalized(transcript(name)), name
         recorded = TRANSCRIPTS / f"{name}.err.txt"
         assert survivor.err == (transcript(f"{name}.err") if recorded.exists() else ""), name
 
@@ -229,6 +262,16 @@ def test_exhausted_retries_end_with_status_12(hands: Hands) -> None:
         " Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\nscnt=128, ccnt="
     )
     assert len(rows(client.out)) == 1
+
+
+def test_different_tools_measure_nothing_and_succeed(hands: Hands) -> None:
+    for host in (SERVER, CLIENT):
+        hands.lab.devices[host].perftest_build = DEBIAN_13  # type: ignore[attr-defined]
+    hands.run("ib_write_bw --report_gbits -R -D 3", SERVER)
+    client = hands.run(f"ib_send_bw --report_gbits -R -D 3 {ADDRESS}", CLIENT)
+    hands.advance(30)
+    assert client.status == 0
+    assert normalized(client.out) == normalized(transcript("tools-differ"))
 
 
 def test_another_number_of_queue_pairs_hangs_both(hands: Hands) -> None:
@@ -264,10 +307,10 @@ def test_a_listening_rdma_cm_server_is_seen_as_recorded(hands: Hands) -> None:
 
 
 def test_options_reach_the_network(hands: Hands) -> None:
-    pair(hands, "-R -D 3 -T 104 -q 2 -s 4096 -m 512 -u 10 --retry_count=2")
+    pair(hands, "-R -D 3 -T 104 -q 2 -s 4096 -m 512 -u 10 --retry_count=2", tool="ib_read_bw")
     hands.advance(0.1)
     request = hands.lab.network.flows[0].request  # type: ignore[attr-defined]
-    assert (request.verb, request.tos, request.qps) == ("send", 104, 2)
+    assert (request.verb, request.tos, request.qps) == ("read", 104, 2)
     assert (request.message_bytes, request.mtu_bytes, request.destination) == (4096, 512, ADDRESS)
     assert request.retry_limit == 2
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.perftest_builds import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
@@ -37,6 +38,7 @@ class Machine(ABC):
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.sockets = Sockets()
         self.booted_ns = -RAN_BEFORE_NS
+        self.perftest_build = DOCUMENT_000
         self.tree = FileTree(lambda: self.faults.read_only)
         self.installed: Mapping[str, Any] = {}  # programs by name: calls.Tool
 

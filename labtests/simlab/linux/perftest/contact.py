@@ -50,7 +50,12 @@ class Contact:
         """This program with fresh queue pairs."""
         random = self._call.host.random
         pairs = tuple(
-            QueuePair(number=self._call.host.new_qpn(), psn=random.randrange(1 << 24))
+            QueuePair(
+                number=self._call.host.new_qpn(),
+                psn=random.randrange(1 << 24),
+                remote_key=random.randrange(0x1000, 0x40000),
+                address=0x7F0000000000 + random.randrange(1 << 28) * 0x1000,
+            )
             for _ in range(self._plan.qps)
         )
         return PerftestSide(

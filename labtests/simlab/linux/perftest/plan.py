@@ -1,6 +1,7 @@
-"""The command line of ib_send_bw."""
+"""The command line of a perftest program, and its builds' differences."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from labtests.simlab.linux.calls import screen
 from labtests.simlab.linux.options import (
@@ -12,9 +13,11 @@ from labtests.simlab.linux.options import (
     read_options,
 )
 
-VERSION = "6.20"  # from memory; document 000 has OFED 5.x
+Verb = Literal["send", "write", "read"]
+VERBS: dict[str, Verb] = {"ib_send_bw": "send", "ib_write_bw": "write", "ib_read_bw": "read"}
 DEFAULT_PORT = 18515
 DEFAULT_DURATION_S = 5
+DEFAULT_ITERATIONS: dict[Verb, int] = {"send": 1000, "write": 5000, "read": 1000}
 LARGE_MESSAGE_BYTES = 8192  # above it every completion is asked for: CQ moderation 1
 CQ_MODERATION = 100
 LARGEST_SIZE = 2**31 - 1
@@ -28,9 +31,9 @@ _OPTIONS = """-a,--all -b,--bidirectional -c,--connection= -d,--ib-dev= -D,--dur
 _NOT_EMULATED = ("a", "b", "out_json", "out_json_file")
 
 
-def usage() -> str:
-    """The text of perftest 6.06, as recorded."""
-    return screen("perftest-usage")
+def usage(tool: str) -> str:
+    """The text of perftest 6.06 for ib_send_bw, as recorded; the others' differ in a few lines."""
+    return screen("perftest-usage", tool=tool)
 
 
 def _refused(text: str, printed: str = "") -> Refused:
@@ -47,6 +50,7 @@ kernels) + 1, and one more where the NIC's own delay is as large, as of ConnectX
 class PerftestPlan:
     """One run, as its options say."""
 
+    tool: str
     server: str | None = None
     device: str | None = None
     port: int = DEFAULT_PORT
@@ -67,6 +71,11 @@ class PerftestPlan:
     connection: str = "RC"
 
     @property
+    def verb(self) -> Verb:
+        """What the requester does."""
+        return VERBS[self.tool]
+
+    @property
     def moderation(self) -> int:
         """Completions are asked for every so many messages."""
         if self.size_bytes > LARGE_MESSAGE_BYTES:
@@ -85,20 +94,22 @@ class PerftestPlan:
         return (self.duration_s or 0) // 4
 
 
-def read_plan(arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict[str, str]]:
+def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict[str, str]]:
     """The plan and its raw options. Raises Refused in perftest's words."""
     try:
         options, words = read_options(arguments, _OPTIONS)
     except BadOption as error:
         again = " Invalid Command or flag.\n Please check command line and run again.\n\n"
-        raise _refused(f"ib_send_bw: {error}\n{again}", printed=usage()) from None
+        raise _refused(f"{tool}: {error}\n{again}", printed=usage(tool)) from None
     plan = PerftestPlan(
+        tool=tool,
         server=words[0] if words else None,
         device=options.get("d"),
         rdma_cm="R" in options or "z" in options,
         forever="run_infinitely" in options,
         gbits="report_gbits" in options,
         connection=options.get("c", "RC"),
+        iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
     only([name for name in _NOT_EMULATED if name in options])
     plan = replace(plan, **read_numbers(options, _NUMBERS, _number, _out_of_bounds))

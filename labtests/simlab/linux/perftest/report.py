@@ -1,6 +1,5 @@
 """What perftest prints: header, addresses, result rows. Formats: linux-rdma/perftest,
-perftest_parameters.h, held against recordings of 6.24. The header is that of document 000
-(ConnectX-4, OFED 5.x), with the row format and the warning of perftest 23/24."""
+perftest_parameters.h, held against recordings of 6.06 and 6.24."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from labtests.simlab.linux.calls import screen
 from labtests.simlab.linux.perftest.meeting import QueuePair
 from labtests.simlab.linux.perftest.plan import PerftestPlan
+from labtests.simlab.linux.perftest_builds import Build
 
 RULER = "-" * 87 + "\n"
 WARNING = " WARNING: BW peak won't be measured in this run.\n"
@@ -19,6 +19,7 @@ WAITING_RDMA_CM = (
 ) + RULER
 MIB = 0x100000
 PRECISE_BELOW_GBIT_PER_S = 0.1
+_TITLES = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,7 @@ class Setup:
     """One side's view of the connection."""
 
     plan: PerftestPlan
+    build: Build
     device: str
     mtu_bytes: int
     gid_index: int
@@ -34,6 +36,11 @@ class Setup:
     def is_server(self) -> bool:
         """Whether it waits for a client."""
         return self.plan.server is None
+
+    @property
+    def title(self) -> str:
+        """`Send BW Test` and the like."""
+        return f"{_TITLES[self.plan.verb]} BW Test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +65,20 @@ class Result:
 
 def header(setup: Setup) -> str:
     """From the first ruler to the one above the addresses."""
-    return screen("perftest-head", setup=setup, plan=setup.plan)
+    return screen("perftest-head", setup=setup, plan=setup.plan, build=setup.build)
 
 
-def addresses(side: str, address: str, pairs: Sequence[QueuePair]) -> str:
+def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair]) -> str:
     """One side's queue pairs; GIDs are decimal."""
     gid = [0] * 10 + [255, 255, *ipaddress.IPv4Address(address).packed]
     shown = ":".join(f"{octet:02}" for octet in gid)
     text = ""
     for pair in pairs:
-        text += f" {side} address: LID 0000 QPN 0x{pair.number:04x} PSN 0x{pair.psn:x}\n"
-        text += f" GID: {shown}\n"
+        text += f" {side} address: LID 0000 QPN 0x{pair.number:04x} PSN 0x{pair.psn:x}"
+        if setup.plan.verb != "send" and not setup.plan.rdma_cm:
+            out = f" OUT 0x{setup.build.outstanding_reads:02x}" if setup.plan.verb == "read" else ""
+            text += f"{out} RKey 0x{pair.remote_key:06x} VAddr 0x{pair.address:014x}"
+        text += f"\n GID: {shown}\n"
     return text
 
 
@@ -78,7 +88,7 @@ def table_header(plan: PerftestPlan) -> str:
     return f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
 
 
-def row(result: Result, *, gbits: bool) -> str:
+def row(result: Result, build: Build, *, gbits: bool) -> str:
     """A result without its line end. Below 0.1 Gb/s there are six decimals and other columns."""
     average = result.goodput(gbits=gbits)
     peak = average if result.peak_known else 0.0
@@ -90,5 +100,5 @@ def row(result: Result, *, gbits: bool) -> str:
         )
     return (
         f" {result.size_bytes:<7}    {result.iterations:<10}       {peak:<7.2f}            "
-        f"{average:<7.2f}\t\t     {rate:<7.6f}"
+        f"{average:<7.2f}\t\t{' ' * build.rate_blanks}{rate:<7.6f}"
     )

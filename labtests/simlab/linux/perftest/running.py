@@ -1,4 +1,4 @@
-"""ib_send_bw: while it measures, and how it ends.
+"""ib_send_bw, ib_write_bw and ib_read_bw: while they measure, and how they end.
 
 What happens when the other side dies, or was started with other options, is as recorded on
 soft-RoCE with perftest 25.01: survivors print a figure and hang (with -R), or end with status 0.
@@ -12,7 +12,8 @@ from labtests.simlab.linux.options import Refused
 from labtests.simlab.linux.perftest import report
 from labtests.simlab.linux.perftest.contact import Contact
 from labtests.simlab.linux.perftest.meeting import Meeting
-from labtests.simlab.linux.perftest.plan import VERSION, PerftestPlan, read_plan, usage
+from labtests.simlab.linux.perftest.plan import VERBS, PerftestPlan, read_plan, usage
+from labtests.simlab.linux.perftest_builds import Build
 from labtests.simlab.linux.ports import gids
 from labtests.simlab.linux.processes import Pause, Program
 from labtests.simlab.linux.sockets import Connected
@@ -22,6 +23,7 @@ NS_PER_S = 1_000_000_000
 CONNECTING_NS = 5_000_000
 LOOK_NS = 20_000_000  # how often a running client looks for an error
 FIRST_LOOK_NS = 50_000
+MISMATCH_NS = 21_000_000_000  # recorded: `ib_send_bw -D 3` at an `ib_write_bw` ends after 24.7 s
 COMPLETION_ERROR = 17  # exit status after a completion with error, as recorded
 EPHEMERAL_PORTS = (32768, 60999)
 
@@ -29,15 +31,16 @@ EPHEMERAL_PORTS = (32768, 60999)
 class PerftestRun:
     """One run of a perftest program, of either side."""
 
-    def __init__(self, call: Call, plan: PerftestPlan) -> None:
+    def __init__(self, call: Call, plan: PerftestPlan, build: Build) -> None:
         self._call = call
         self._plan = plan
+        self._build = build
         self._out: Stdio = call.stdio()
         self._name = "server" if plan.server is None else "client"
 
     def program(self) -> Program:
         """The whole run; what stdio holds at its end comes out, unless a signal ended it."""
-        if self._plan.duration_s:
+        if self._plan.duration_s and self._build.warns:
             self._out.write(report.WARNING)
         contact = Contact(self._call, self._plan)
         try:
@@ -67,7 +70,7 @@ class PerftestRun:
         """Traffic starts."""
         meeting.start_ns = self._call.host.kernel.now_ns
         meeting.running = True
-        if meeting.error_status is None:
+        if not meeting.mismatched and meeting.error_status is None:
             meeting.flow = self._flow(meeting)
         meeting.changed.set()
 
@@ -82,6 +85,7 @@ class PerftestRun:
                 interface=sender.port.interface,
                 destination=meeting.server.address,
                 tos=tos,
+                verb=plan.verb,
                 message_bytes=plan.size_bytes,
                 tx_depth=plan.depth,
                 qps=plan.qps,
@@ -115,6 +119,7 @@ class PerftestRun:
         index = self._plan.gid_index
         return report.Setup(
             plan=self._plan,
+            build=self._build,
             device=side.port.rdma,
             mtu_bytes=meeting.mtu_bytes,
             gid_index=len(gids(side.port)) - 1 if index is None else index,
@@ -128,13 +133,23 @@ class PerftestRun:
         self._out.write(report.header(setup))
         if setup.is_server and self._plan.rdma_cm:
             self._out.write(report.WAITING_RDMA_CM)
-        self._out.write(report.addresses("local", own.address, own.pairs))
-        self._out.write(report.addresses("remote", other.address, other.pairs))
-        self._out.write(report.RULER + report.table_header(self._plan))
+        self._out.write(report.addresses(setup, "local", own.address, own.pairs))
+        self._out.write(report.addresses(setup, "remote", other.address, other.pairs))
+        self._out.write(report.RULER)
+        if self._counts:
+            self._out.write(report.table_header(self._plan))
+
+    @property
+    def _counts(self) -> bool:
+        """Whether this side prints a table: a server of write and read has nothing to count."""
+        sent = self._plan.verb == "send"
+        return self._name == "client" or sent or self._build.passive_rows
 
     def _measure(self, meeting: Meeting) -> Program:
         if self._name == "client" and meeting.error_status is not None:
             return self._completion_error(meeting)
+        if not self._counts:
+            return (yield from self._stand_by(meeting))
         if self._plan.forever:
             return (yield from self._rows_for_ever(meeting))
         if self._plan.duration_s:
@@ -166,7 +181,8 @@ class PerftestRun:
         if not (yield from self._until(meeting, meeting.start_ns + total_ns - margin_ns)):
             return None
         count = meeting.messages(self._name) - before
-        if not (yield from self._until(meeting, meeting.start_ns + total_ns)):
+        extra_ns = MISMATCH_NS if meeting.mismatched else 0
+        if not (yield from self._until(meeting, meeting.start_ns + total_ns + extra_ns)):
             return None
         return self._result(count, total_ns - 2 * margin_ns)
 
@@ -175,7 +191,7 @@ class PerftestRun:
         wanted = self._plan.iterations * self._plan.qps
         kernel = self._call.host.kernel
         while meeting.messages(self._name) < wanted:
-            if meeting.gone:
+            if meeting.gone or meeting.mismatched:
                 yield Pause()
             if self._name == "client" and meeting.error_status is not None:
                 return None
@@ -203,7 +219,7 @@ class PerftestRun:
 
     def _print_row(self, result: report.Result) -> None:
         """The row is flushed, its line end is not: so it is in recordings of interrupted runs."""
-        self._out.write(report.row(result, gbits=self._plan.gbits))
+        self._out.write(report.row(result, self._build, gbits=self._plan.gbits))
         self._out.flush()
         self._out.write("\n")
 
@@ -226,6 +242,13 @@ class PerftestRun:
         while self._name == "server" and not meeting.finished and not meeting.gone:
             yield Pause(on=(meeting.changed,))
         meeting.finished.add(self._name)
+        return (yield from self._close(meeting))
+
+    def _stand_by(self, meeting: Meeting) -> Program:
+        """A server of write and read waits for the client to be done."""
+        while not meeting.finished and not meeting.gone:
+            yield Pause(on=(meeting.changed,))
+        meeting.finished.add("server")
         return (yield from self._close(meeting))
 
     def _close(self, meeting: Meeting) -> Program:
@@ -268,12 +291,13 @@ class PerftestRun:
 
 
 def _perftest(call: Call) -> Program:
-    plan, options = read_plan(call.arguments)
+    build = call.host.perftest_build
+    plan, options = read_plan(call.name, call.arguments)
     if "V" in options or "h" in options:
-        version = call.host.faults.defects.perftest or VERSION
-        call.out(f"Version: {version}\n" if "V" in options else usage())
+        version = call.host.faults.defects.perftest or build.version
+        call.out(f"Version: {version}\n" if "V" in options else usage(call.name))
         return 1
-    return (yield from PerftestRun(call, plan).program())
+    return (yield from PerftestRun(call, plan, build).program())
 
 
-TOOLS: Tools = {"ib_send_bw": _perftest}
+TOOLS: Tools = dict.fromkeys(VERBS, _perftest)
