@@ -8,6 +8,7 @@ import base64
 import hashlib
 
 _BEGIN, _END, _HEAD = "<script>", "</script>", "<head>"
+_AS_WIDE = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 _OF_PYTEST_HTML = 'id="data-container"'
 
 
@@ -25,5 +26,5 @@ def sealed(html: str) -> str:
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; "
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
-    meta = f'{_HEAD}<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    meta = f'{_HEAD}<meta http-equiv="Content-Security-Policy" content="{policy}">{_AS_WIDE}'
     return html.replace(_HEAD, meta, 1)

@@ -12,8 +12,8 @@ NAMESPACES = "namespaces"
 UNJUDGED = "unjudged"
 """A test that passed without a verdict: nothing was asked of the lab's counters."""
 
-OUTCOMES = ("fail", "error", "inconclusive", "skipped", UNJUDGED, "pass")
-"""Worst first: the order on the page."""
+OUTCOMES = ("fail", "error", "inconclusive", UNJUDGED, "pass", "skipped")
+"""The order on the page: worst first, and last what this lab was not asked."""
 
 LABELS = {
     "pass": "PASS",
