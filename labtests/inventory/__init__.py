@@ -17,6 +17,7 @@ from labtests.inventory.testbed import (
     NotInTestbed,
     Port,
     Testbed,
+    Vlan,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Port",
     "Readable",
     "Testbed",
+    "Vlan",
     "chosen",
     "expect_place",
     "expect_sound",

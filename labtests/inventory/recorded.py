@@ -73,7 +73,11 @@ def _part(device: Device) -> dict[str, Any]:
 def _port(port: Port) -> dict[str, Any]:
     mask = "" if port.prefix_length is None else f"/{port.prefix_length}"
     address = None if port.address is None else f"{port.address}{mask}"
-    return {"rdma": port.rdma, "address": address}
+    vlan = None
+    if port.vlan is not None:
+        egress = port.vlan.egress
+        vlan = {"id": port.vlan.id, "egress": None if egress is None else dict(egress)}
+    return {"rdma": port.rdma, "address": address, "vlan": vlan}
 
 
 def _is_lease(lease: LeasePlace) -> bool:

@@ -51,10 +51,24 @@ class Management:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Vlan:
+    """A VLAN interface of a host's port. `egress` is the 802.1p priority of each Linux socket
+    priority that has one; None means: whatever the host has."""
+
+    id: int
+    egress: tuple[tuple[int, int], ...] | None = None
+
+    def interface(self, port: str) -> str:
+        """Its name, as Linux names it by default: the port's, a dot, the id."""
+        return f"{port}.{self.id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """One port of a device. `rdma is None` means: ask the device which RDMA device belongs to it.
 
-    `address` is IPv4 without mask; `prefix_length` is None when the file gives no mask.
+    `address` is IPv4 without mask; `prefix_length` is None when the file gives no mask. With `vlan`
+    it is on a VLAN interface of this port, and what is sent from it is tagged.
     """
 
     device: str
@@ -62,6 +76,7 @@ class Port:
     rdma: str | None = None
     address: str | None = None
     prefix_length: int | None = None
+    vlan: Vlan | None = None
 
     @property
     def endpoint(self) -> Endpoint:
