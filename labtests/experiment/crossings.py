@@ -12,8 +12,8 @@ Queues = Mapping[Endpoint, tuple[int, ...]]
 
 
 def entries(roles: Roles) -> tuple[Endpoint, ...]:
-    """Where packets come into a switch before the last one: its maps tell their queues there."""
-    found = (entry for role in roles.senders for entry, _ in _sure_way(roles, role))
+    """Where packets come into a switch that has not the bottleneck: its maps tell their queues."""
+    found = (entry for role in roles.senders for entry, _ in _passed(roles, role))
     return tuple(dict.fromkeys(found))
 
 
@@ -23,11 +23,19 @@ def crossings(
     """Of flows of these senders and TOS bytes, as far as their ways and queues are known."""
     found: dict[tuple[str, str], dict[int, int]] = {}
     for number, (role, tos) in enumerate(sent):
-        for entry, out in _sure_way(roles, role):
+        for entry, out in _passed(roles, role):
             if entry in queues:
                 due = found.setdefault((out.device, out.interface), {})
                 due[number] = queues[entry][dscp_of_tos(tos)]
     return tuple(Crossing(port=port, queues=due) for port, due in found.items())
+
+
+def _passed(roles: Roles, role: Role) -> Iterator[tuple[Endpoint, Endpoint]]:
+    """Before the bottleneck, and behind it where it is on a cable to the last switch."""
+    yield from _sure_way(roles, role)
+    for trunk in roles.trunks:
+        if roles.congested == trunk.ends[0]:
+            yield trunk.ends[1], roles.receiver.switch
 
 
 def _sure_way(roles: Roles, role: Role) -> Iterator[tuple[Endpoint, Endpoint]]:

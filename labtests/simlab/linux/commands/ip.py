@@ -1,10 +1,6 @@
-"""ip: addresses, links and routes, in the usual and the brief form; links with details (-d), also
-in JSON. It changes only MTUs and egress maps of VLANs.
+"""ip: addresses, links and routes, in the usual and the brief form; VLAN interfaces with details.
+It changes only MTUs and egress maps of VLANs."""
 
-Details of a VLAN as iproute2 prints them (ip/iplink_vlan.c): no recording of one was at hand.
-"""
-
-import json
 from functools import partial
 
 from labtests.simlab.linux.calls import Call, Tools, screen
@@ -13,7 +9,7 @@ from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES
 from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, changed_map
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
-_DETAILS, _JSON = {"d", "details"}, {"j", "json"}
+_DETAILS = {"d", "details"}
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
@@ -22,7 +18,7 @@ def _ip(call: Call) -> str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    only(flags, "br", "brief", "s", "stats", "statistics", *_DETAILS, *_JSON)
+    only(flags, "br", "brief", "s", "stats", "statistics", *_DETAILS)
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
@@ -36,7 +32,7 @@ def _ip(call: Call) -> str:
     if "route".startswith(kind):
         only(flags)
         return _routes(ports)
-    if flags & (_DETAILS | _JSON):
+    if flags & _DETAILS:
         return _in_detail(kind, ports, flags)
     shown = {"ports": ports, "lo": names in ([], ["lo"]), "addresses": not "link".startswith(kind)}
     if flags & {"s", "stats", "statistics"}:
@@ -46,16 +42,16 @@ def _ip(call: Call) -> str:
 
 
 def _in_detail(kind: str, shown: list[ShownInterface], flags: set[str]) -> str:
-    """`-d` of VLAN interfaces only; `-j` of any link."""
-    only([*flags - _DETAILS - _JSON, *([] if "link".startswith(kind) else ["-d of addresses"])])
-    details = bool(flags & _DETAILS)
-    if details and any(each.vlan is None for each in shown):
+    """`-d` of VLAN interfaces only."""
+    only([*flags - _DETAILS, *([] if "link".startswith(kind) else ["-d of addresses"])])
+    if any(each.vlan is None for each in shown):
         raise NotEmulated("ip -d of anything but a VLAN interface")
-    if flags & _JSON:
-        rows = [_row(each, details=details) for each in shown]
-        return json.dumps(rows, separators=(",", ":")) + "\n"  # iproute2's layout
-    lines = {each.interface: _detailed(each.vlan) for each in shown if each.vlan is not None}
-    return screen("ip", ports=shown, lo=False, addresses=False, counted=lines.__getitem__)
+    texts = [screen("ip", ports=[each], lo=False, addresses=False, counted=str) for each in shown]
+    return "".join(
+        text[: text.rindex("\n")] + _detailed(each.vlan)
+        for text, each in zip(texts, shown, strict=True)
+        if each.vlan is not None
+    )
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -77,46 +73,16 @@ def _shown(call: Call, name: str) -> ShownInterface | None:
 
 
 def _detailed(vlan: VlanInterface) -> str:
-    """The lines of `-d`."""
-    text = f"    promiscuity 0 minmtu 0 maxmtu 65535 \n    vlan protocol 802.1Q id {vlan.id} "
+    """What `-d` adds to the last line."""
+    text = f" promiscuity 0 minmtu 0 maxmtu 65535 \n    vlan protocol 802.1Q id {vlan.id} "
     text += "<REORDER_HDR> "
     if vlan.egress:
         maps = "".join(f"{priority}:{pcp} " for priority, pcp in sorted(vlan.egress.items()))
         text += f"\n      egress-qos-map {{ {maps}}} "
-    return f"{text}addrgenmode eui64 \n"
+    return f"{text}addrgenmode eui64 numtxqueues 1 numrxqueues 1 {_SEGMENTS}\n"
 
 
-def _row(shown: ShownInterface, *, details: bool) -> dict[str, object]:
-    row: dict[str, object] = {"ifindex": shown.interface_index}
-    if shown.vlan is not None:
-        row["link"] = shown.vlan.lower
-    row |= {
-        "ifname": shown.interface,
-        "flags": shown.flags,
-        "mtu": shown.mtu_bytes,
-        "qdisc": shown.attached.partition(" ")[2],
-        "operstate": "UP" if shown.up else "DOWN",
-        "linkmode": "DEFAULT",
-        "group": "default",
-        "txqlen": 1000,
-        "link_type": "ether",
-        "address": shown.mac,
-        "broadcast": "ff:ff:ff:ff:ff:ff",
-    }
-    if details:
-        row["promiscuity"] = 0
-        if shown.vlan is not None:
-            row["linkinfo"] = {"info_kind": "vlan", "info_data": _vlan_data(shown.vlan)}
-        row["inet6_addr_gen_mode"] = "eui64"
-    return row
-
-
-def _vlan_data(vlan: VlanInterface) -> dict[str, object]:
-    data: dict[str, object] = {"protocol": "802.1Q", "id": vlan.id, "flags": ["REORDER_HDR"]}
-    if vlan.egress:
-        pairs = sorted(vlan.egress.items())
-        data["egress_qos"] = [{"from": priority, "to": pcp} for priority, pcp in pairs]
-    return data
+_SEGMENTS = "gso_max_size 65536 gso_max_segs 65535 "
 
 
 def _set_egress_map(call: Call, words: list[str]) -> str:
