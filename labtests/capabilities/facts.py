@@ -74,8 +74,8 @@ class TaggedPorts(Protocol):
     """A host that tells with which 802.1p priority packets leave it by a VLAN interface."""
 
     @abstractmethod
-    def tags(self, port: str, vlan: int) -> Asking[Tags | None]:
-        """Of the interface of this VLAN on the port; None where the host has none."""
+    def tags(self, port: str, interface: str, vlan: int) -> Asking[Tags | None]:
+        """Of the interface of this VLAN on the port, by its name; None where the host has none."""
 
 
 @runtime_checkable

@@ -151,10 +151,12 @@ def _settings(lab: Lab, device: Device) -> Asking[dict[tuple[str, str], object]]
 
 def _tags(lab: Lab, device: Device) -> Asking[dict[str, Tags | Unknown | None]]:
     part = lab.drivers[device.name].able(TaggedPorts)
-    vlans = {port.interface: port.vlan.id for port in device.ports if port.vlan is not None}
+    vlans = {port.interface: port.vlan for port in device.ports if port.vlan is not None}
     if part is None:
         return known(dict.fromkeys(vlans, Unknown(why="its platform tells nothing of VLANs")))
-    return by_name({port: told(part.tags(port, vlan)) for port, vlan in vlans.items()})
+    return by_name(
+        {port: told(part.tags(port, vlan.interface(port), vlan.id)) for port, vlan in vlans.items()}
+    )
 
 
 def told(asking: Asking[Value]) -> Asking[Value | Unknown]:

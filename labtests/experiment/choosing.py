@@ -98,10 +98,11 @@ def tags_of(lab: Lab, roles: Roles) -> tuple[int, ...]:
 def _tags_asked(lab: Lab, at: Endpoint) -> Asking[Tags]:
     vlan = lab.testbed.port(at).vlan
     assert vlan is not None
-    tags = yield from lab.part(at.device, TaggedPorts).tags(at.interface, vlan.id)
+    name = vlan.interface(at.interface)
+    tags = yield from lab.part(at.device, TaggedPorts).tags(at.interface, name, vlan.id)
     if tags is None:
         raise LabError(
-            f"{at.device} has no VLAN interface {vlan.interface(at.interface)}\n"
+            f"{at.device} has no VLAN interface {name}\n"
             "  remedy: `labtests check` has the command that makes it"
         )
     return tags

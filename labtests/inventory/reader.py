@@ -126,8 +126,9 @@ def _port(device: str, interface: str, part: PortForm | None) -> Port:
 def _vlan(part: PortForm | None) -> Vlan | None:
     if part is None or part.vlan is None:
         return None
-    egress = part.vlan.egress
-    return Vlan(id=part.vlan.id, egress=None if egress is None else tuple(sorted(egress.items())))
+    told = part.vlan
+    egress = None if told.egress is None else tuple(sorted(told.egress.items()))
+    return Vlan(id=told.id, name=told.name, egress=egress)
 
 
 def _link(part: LinkForm, tree: object) -> Link:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
 from labtests.inventory.names import split_address
 from labtests.inventory.precedence import Keys, at, mapping, sequence, setting
-from labtests.inventory.testbed import Endpoint
+from labtests.inventory.testbed import LONGEST_INTERFACE, Endpoint
 
 TRAFFIC_ROLES = ("senders", "receiver")
 """Roles that send or receive test traffic: their ports need a link and an address."""
@@ -129,8 +129,14 @@ class _ReferenceCheck:
         """Each has an address on it; who sends and who receives are on the same one."""
         for path in self._ports():
             given = mapping(self.tree, *path)
-            if given.get("vlan") is not None and given.get("address") is None:
+            vlan = given.get("vlan")
+            if vlan is not None and given.get("address") is None:
                 self.mistakes.add((*path, "vlan"), "a VLAN interface without `address` on it")
+            elif isinstance(vlan, dict) and "name" not in vlan and "id" in vlan:
+                name = f"{path[-1]}.{vlan['id']}"
+                if len(name) > LONGEST_INTERFACE:
+                    problem = f"{name} is too long for an interface of Linux: give it a `name:`"
+                    self.mistakes.add((*path, "vlan"), problem)
 
     def _ports(self) -> Iterator[Keys]:
         for device in mapping(self.tree, "devices"):

@@ -19,7 +19,7 @@ from labtests.inventory.names import (
     RdmaDevice,
     User,
 )
-from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH
+from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH, LONGEST_INTERFACE
 
 
 class _TestbedForm(BaseModel):
@@ -81,9 +81,12 @@ Pcp = Annotated[int, Field(ge=0, le=7)]
 
 
 class VlanForm(_TestbedForm):
-    """The VLAN interface that has a port's address: IF.100 for 100. labtests does not make it."""
+    """The VLAN interface that has a port's address. labtests does not make it."""
 
     id: Annotated[int, Field(ge=1, le=4094)]
+    name: Annotated[Interface, Field(max_length=LONGEST_INTERFACE)] | None = Field(
+        default=None, description="Of the interface; IF.100 unless given."
+    )
     egress: dict[SocketPriority, Pcp] | None = Field(
         default=None,
         description="Its egress-qos-map, 802.1p by Linux's socket priority: held against the "

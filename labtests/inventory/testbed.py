@@ -50,17 +50,22 @@ class Management:
     legacy_ssh: bool = False
 
 
+LONGEST_INTERFACE = 15
+"""Characters of the name of a Linux interface (IFNAMSIZ, with the byte that ends it)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vlan:
     """A VLAN interface of a host's port. `egress` is the 802.1p priority of each Linux socket
     priority that has one; None means: whatever the host has."""
 
     id: int
+    name: str | None = None
     egress: tuple[tuple[int, int], ...] | None = None
 
     def interface(self, port: str) -> str:
-        """Its name, as Linux names it by default: the port's, a dot, the id."""
-        return f"{port}.{self.id}"
+        """Its name: unless it is given, the port's, a dot, the id."""
+        return self.name or f"{port}.{self.id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

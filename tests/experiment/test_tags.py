@@ -51,8 +51,8 @@ class TaggingLab:
     def part(self, device: str, ability: type) -> object:
         assert ability is TaggedPorts
 
-        def told(port: str, vlan: int) -> Asking[Tags | None]:
-            assert (port, vlan) == (NIC, 100)
+        def told(port: str, interface: str, vlan: int) -> Asking[Tags | None]:
+            assert (port, interface, vlan) == (NIC, f"{NIC}.100", 100)
             return known(self.hosts[device])
 
         return SimpleNamespace(tags=told)

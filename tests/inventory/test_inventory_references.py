@@ -187,6 +187,16 @@ def test_a_vlan_interface_without_address_is_refused(expect: Expect) -> None:
     )
 
 
+def test_a_name_that_linux_does_not_take_has_to_be_given(
+    mistakes: Expect, loaded: Expect, valid: str
+) -> None:
+    far = valid.replace("eth1: }", "enp129s0f0np0: {address: 10.0.0.9/24, vlan: {id: 100}}}")
+    (said,) = mistakes(far)  # type: ignore[func-returns-value]
+    assert "enp129s0f0np0.vlan: enp129s0f0np0.100 is too long for an interface of Linux" in said
+    named = loaded(far.replace("id: 100", "id: 100, name: vlan100"))  # type: ignore[func-returns-value]
+    assert named.device("C").ports[1].vlan.interface("enp129s0f0np0") == "vlan100"
+
+
 def test_a_receiver_on_another_vlan_than_the_senders_is_refused(expect: Expect) -> None:
     expect(
         {

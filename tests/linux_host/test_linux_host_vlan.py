@@ -71,16 +71,16 @@ def test_what_is_no_map_of_a_vlan_is_refused(old: str, new: str) -> None:
     [("eth4", 841, "not VLAN 841 of eth4, but VLAN 840"), ("eth5", 840, "VLAN 840 of eth5")],
 )
 def test_an_interface_of_another_port_or_vlan_is_refused(port: str, vlan: int, why: str) -> None:
-    asking = VlanInterfaces("A").tags(port, vlan)
+    asking = VlanInterfaces("A").tags(port, f"{port}.{vlan}", vlan)
     next(asking)
     with pytest.raises(UnreadableOutput, match=why):
         asking.send((reply(),))
 
 
 def test_the_interface_of_the_port_is_asked() -> None:
-    (command,) = next(VlanInterfaces("A").tags("eth4", 840))
+    (command,) = next(VlanInterfaces("A").tags("eth4", "eth4.840", 840))
     assert str(command) == "ip -d link show dev eth4.840"
-    assert answered(VlanInterfaces("A").tags("eth4", 840), TEXT) == parse_vlan(reply())
+    assert answered(VlanInterfaces("A").tags("eth4", "eth4.840", 840), TEXT) == parse_vlan(reply())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from labtests.drivers.linux.session import HostPart
 from labtests.drivers.linux.tos import socket_priority
 from labtests.drivers.parsing import incomplete, refuse, whole
 from labtests.transport.asking import Asking, ask
-from labtests.transport.commands import Shell, program
+from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 
 _NO_SUCH = re.compile(r'^Device "[^"]*" does not exist\.?$', re.MULTILINE)
@@ -59,10 +59,11 @@ def _pair(word: str) -> tuple[int, int]:
 class VlanInterfaces(HostPart, TaggedPorts):
     """Those that the testbed file names; they are read, never made."""
 
-    def tags(self, port: str, vlan: int) -> Asking[Tags | None]:
+    def tags(self, port: str, interface: str, vlan: int) -> Asking[Tags | None]:
         """Raises UnreadableOutput for an interface of that name that is of another VLAN, or on
         another port."""
-        reply = yield from ask(self._shown(port, vlan))
+        name = self._interface(interface)
+        reply = yield from ask(program("ip", "-d", "link", "show", "dev", name))
         found = parse_vlan(reply)
         if found is None:
             return None
@@ -70,9 +71,6 @@ class VlanInterfaces(HostPart, TaggedPorts):
             refuse(
                 reply,
                 f"{found.interface} is not VLAN {vlan} of {port}, but VLAN {found.vlan}",
-                "give the VLAN interface of the port its usual name, PORT.ID",
+                "name the VLAN interface of the port in the testbed file (`vlan: {name: ...}`)",
             )
         return found
-
-    def _shown(self, port: str, vlan: int) -> Shell:
-        return program("ip", "-d", "link", "show", "dev", f"{self._interface(port)}.{vlan}")
