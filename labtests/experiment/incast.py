@@ -159,12 +159,18 @@ class Incast:
                 self.serve_equally()
 
     def serve_first(self, queue: int) -> None:
-        """This queue has strict priority over the others, which have the same share each, at the
-        bottleneck and behind it."""
+        """This queue has strict priority over the others, at the bottleneck and behind it. Those
+        keep their shares where they have any of the same kind, else all get the same."""
         shares: Shares = tuple(None if n == queue else EQUAL_SHARE for n in range(QUEUES))
         for at in (self.bottleneck, *self.roles.behind):
-            part = self.lab.part(at.device, QueueShares)
-            self.set(at, SCHEDULING, part.scheduling_for(shares))
+            wanted = self.lab.part(at.device, QueueShares).scheduling_for(shares)
+            now = self.lab.ask(at.device, self.lab.setting(at, SCHEDULING).read(at.interface))
+            kinds = [(each.discipline, each.unit) for each in (now, wanted)]
+            if kinds[0] == kinds[1] and all(each.group != "sp" for each in now.queues):
+                pairs = zip(now.queues, wanted.queues, strict=True)
+                kept = (new if new.queue == queue else old for old, new in pairs)
+                wanted = replace(wanted, queues=tuple(kept))
+            self.set(at, SCHEDULING, wanted)
 
     def serve(self, shares: Shares) -> None:
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there

@@ -1,6 +1,7 @@
 """The worked example of the white paper (S19): green as printed there, red where it is broken."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,44 @@ def test_it_runs_as_printed(healthy: dict[str, Any]) -> None:
     roles = [(each["role"], each["outcome"]) for each in healthy["verdicts"]]
     assert roles.count(("control", "fail")) == 2
     assert roles.count(("main", "pass")) == len(roles) - 2 >= 3
+
+
+OF_TRUST_AND_PFC = {
+    "qos trust dot1p",
+    "priority-flow-control enable",
+    "priority-flow-control no-drop dot1p 5",
+}
+OF_DCBX = {"lldp tlv-enable dot1-tlv dcbx", "dcbx version rev101"}
+OF_SCHEDULING = {"qos wrr byte-count", "qos wrr 5 group sp"}
+PRINTED = {
+    (FIRST, f"{PORT}1"): OF_TRUST_AND_PFC | OF_DCBX,
+    (FIRST, f"{PORT}2"): OF_TRUST_AND_PFC | OF_DCBX,
+    (FIRST, f"{PORT}3"): OF_TRUST_AND_PFC | OF_SCHEDULING | {"qos wred apply TABLE"},
+    (FIRST, "TABLE"): {
+        "queue 5 weighting-constant 12",
+        "queue 5 drop-level 0 low-limit 10 high-limit 20 discard-probability 30",
+        "queue 5 ecn",
+    },
+    (LAST, f"{PORT}1"): OF_TRUST_AND_PFC,
+    (LAST, f"{PORT}2"): OF_TRUST_AND_PFC | OF_DCBX | OF_SCHEDULING,
+}
+"""The lines of the example, by view; `lldp enable`, of a port and of the switch, is as it was."""
+
+
+def test_the_switches_were_told_the_lines_of_the_example_and_no_others(
+    healthy: dict[str, Any],
+) -> None:
+    told: dict[tuple[str, str], set[str]] = {}
+    view = ""
+    for change in healthy["changes"]:
+        line = re.sub(r"labtests-\w+", "TABLE", change["command"])
+        if change["device"] not in (FIRST, LAST) or change["text"].startswith("put back"):
+            continue
+        if line.startswith(("interface ", "qos wred queue table ")):
+            view = line.rpartition(" ")[2]
+        elif line != "quit":
+            told.setdefault((change["device"], view), set()).add(line)
+    assert told == PRINTED
 
 
 def test_every_port_on_the_way_trusts_tags_and_holds_priority_5(healthy: dict[str, Any]) -> None:
