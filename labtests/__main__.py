@@ -10,7 +10,8 @@ Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 import errno
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from labtests import __version__
 from labtests.cli import states
 from labtests.cli.network import network, simulation
 from labtests.core.errors import InventoryError, LabError
-from labtests.core.output import say, tell
+from labtests.core.output import clean, say, tell
+from labtests.core.printable import for_terminal
 from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
 from labtests.inventory import Testbed, chosen, json_schema, load, located
@@ -29,12 +31,31 @@ from labtests.linuxlab.cli import linuxlab
 from labtests.profile.cli import apply, plan, profile
 
 
+@contextmanager
+def _harmless() -> Iterator[None]:
+    """What click says repeats arguments: with `*`, names of anybody's files."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        said = for_terminal(clean(error.format_message()))
+        raise click.UsageError(said, error.ctx) from error
+
+
 class _Commands(click.Group):
     """A LabError is an answer: its text on stderr and exit code 2."""
 
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """See click."""
+        with _harmless():
+            return super().make_context(*given, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
+        """See click."""
         try:
-            return super().invoke(ctx)
+            with _harmless():
+                return super().invoke(ctx)
         except LabError as error:
             tell(str(error))
             ctx.exit(2)

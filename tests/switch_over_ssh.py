@@ -15,6 +15,7 @@ from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
 from labtests.core.errors import CommandRejected, LabError
 from labtests.inventory import Endpoint, load
+from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.profile.form import ProfileFile
 from labtests.profile.planning import made, planned
@@ -97,6 +98,22 @@ def expect_lie_found_out(lab: Lab, simulated: InProcessLab, at: Endpoint) -> Non
     with pytest.raises(LabError, match="reads back as"):
         lab.change(at, PFC, replace(ON, priorities=frozenset({3})))
     simulated.lab.inject({"kind": "heal", "device": at.device})
+
+
+def expect_shared_priorities_changed_together(
+    lab: Lab, ports: tuple[Endpoint, ...], state: Callable[[], Any]
+) -> None:
+    """Lossless priorities that are the whole switch's, of several ports at once: on, other ones,
+    off and on again. All is put back, and nobody is said to have changed anything."""
+    before, box = state(), ports[0].device
+    with lab.restoring():
+        for wanted in (replace(ON, priorities=frozenset({n})) for n in (3, 4)):
+            lab.change_all(box, [Wanted(at, PFC, wanted) for at in ports])
+            assert [lab.current(at, PFC) for at in ports] == [wanted] * len(ports)
+            lab.change_all(box, [Wanted(at, PFC, OFF) for at in ports])
+            assert {lab.current(at, PFC).mode for at in ports} == {"off"}
+    assert state() == before
+    assert lab.overridden == []
 
 
 def expect_negotiation_refused(lab: Lab, at: Endpoint) -> None:

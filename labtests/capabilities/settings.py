@@ -7,6 +7,7 @@ value to another, and whether a device obeyed. The lab alone asks, sends, reads 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -164,3 +165,7 @@ class Setting(ABC, Generic[T]):
         what was around."""
         del before, after
         return "" if found == wanted else f"reads back as {found} instead of {wanted}"
+
+    def is_foreign(self, now: T, ours: Sequence[T], around: Any) -> bool:
+        """Whether this is none of the values that labtests has found or made there."""
+        return all(now != each and bool(self.wrong(each, now, around, around)) for each in ours)

@@ -28,7 +28,11 @@ _QUOTE = r"(?:\\*+[\"'])?+"
 _ENCODED = re.compile(
     r"(\b(?:password|passwd|passphrase|secret|community|key|md5|sha)\b"
     r"[^\n]{0,80}?\b(?:cipher|simple|hash|plain(?:text)?)[ \t]++"
-    r"|\b(?:password|secret)[ \t]++[05-9][ \t]++)"
+    r"|\b(?:password|passwd|secret|md5|key-string|authentication-key|key-octet-string)"
+    r"[ \t]++(?:10|[0-9])[ \t]++"
+    r"|\bkey[ \t]++[067][ \t]++|\bsecret[ \t]++sha512[ \t]++|\bpriv[ \t]++(?=0x)"
+    r"|\b(?:snmp-server[ \t]++community|authentication[ \t]++text|key[ \t]++ascii)[ \t]++"
+    r"|\bauth[ \t]++(?:md5|sha)[ \t]++(?=0x))"
     r"([^\s\"',]++)",
     re.IGNORECASE,
 )
@@ -39,14 +43,14 @@ _NAMED = re.compile(
     r"(?:[ \t]*+[:=][ \t]*+|[ \t]++))"
     r"(?!(?:is|was|are|for|required|prompt|and|or|has|must|cannot|authentication|auth|login|role"
     r"|level|control|recovery|None|null|true|false|cipher|simple|hash|plain)\b|\*{3}"
-    r"|[05-9][ \t]++\*{3})"
+    r"|(?:10|[0-9])[ \t]++\*{3})"
     r"(?:(?P<quote>\\*+[\"'])(?!\*{3}(?P=quote))[^\n]{1,512}?(?P=quote)|[^\s\"'\\,]++"
     r"|(?P<open>\\*+[\"'])(?!\*{3})[^\s\"'\\,]++)",
     re.IGNORECASE,
 )
 
 
-_WORDS = ("passw", "passphrase", "secret", "community", "key", "md5", "sha")
+_WORDS = ("passw", "passphrase", "secret", "community", "key", "md5", "sha", "authentic", "priv")
 
 
 def _may_name_one(text: str) -> bool:

@@ -9,7 +9,7 @@ from labtests.capabilities.device import PfcWarnings, RdmaDevices
 from labtests.capabilities.records import Reading, WarningLog
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
-from labtests.experiment.crossings import crossings
+from labtests.experiment.crossings import crossings, returns
 from labtests.experiment.pace import Pace
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
@@ -274,6 +274,7 @@ class Phase:
                 for at in ports
                 if at in seen.queues
             ),
+            returns=returns(self.roles, seen.queues, seen.cnp_dscp),
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:

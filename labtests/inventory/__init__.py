@@ -2,6 +2,7 @@
 
 from labtests.inventory.document import Readable
 from labtests.inventory.finding import chosen, is_path, located, to_dial
+from labtests.inventory.names import plain_host
 from labtests.inventory.reader import load
 from labtests.inventory.recorded import expect_place, expect_sound, is_name
 from labtests.inventory.schema import json_schema
@@ -42,5 +43,6 @@ __all__ = [
     "json_schema",
     "load",
     "located",
+    "plain_host",
     "to_dial",
 ]

@@ -7,6 +7,7 @@ description, which no device ever sees, are free, but for what a terminal would 
 
 import ipaddress
 import re
+import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -171,3 +172,13 @@ Address = Annotated[
     AfterValidator(_address),
     WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}(/[0-9]{1,2})?$"}),
 ]
+
+
+def plain_host(host: str) -> str:
+    """As ssh has it before it looks for its key: an address as the system writes it, a name in
+    small letters, which is what a hashed name is a hash of (ssh.c, resolve_canonicalize)."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        return socket.getnameinfo(found[0][4], socket.NI_NUMERICHOST)[0]
+    except (OSError, UnicodeError):
+        return host.lower()

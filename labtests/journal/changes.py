@@ -27,7 +27,7 @@ from typing import Any, Literal, Protocol
 
 from labtests.core.errors import LabError
 from labtests.core.redaction import Redaction
-from labtests.inventory import Device, Endpoint, LeasePlace
+from labtests.inventory import Device, Endpoint, LeasePlace, plain_host
 from labtests.journal.append_only import NotWritten, Pages
 from labtests.journal.runner import Runner, this_runner
 from labtests.journal.values import NotStorable, pack, pack_setting
@@ -286,4 +286,4 @@ def _begun_facts(begun: Begun) -> dict[str, Any]:
 def addresses(devices: tuple[Device, ...]) -> Iterator[str]:
     """Where the devices are reached: what makes two labs the same."""
     for device in devices:
-        yield f"{device.management.host}:{device.management.port}"
+        yield f"{plain_host(device.management.host)}:{device.management.port}"

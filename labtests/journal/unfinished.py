@@ -154,10 +154,12 @@ def _expect_sound(**facts: Any) -> Unfinished:
 
 
 def _write_whole(entry: Unfinished, place: Path) -> None:
-    """All of it or nothing, also when the machine stops in between."""
+    """All of it or nothing, also when the machine stops in between. Raises NotWritten, OSError."""
     facts = {name: getattr(entry, name) for name in ("run", "testbed", "simulated", "dry_run")}
     facts |= {"journal": str(entry.journal), "addresses": list(entry.addresses)}
     text = json.dumps(facts | {"runner": pack(entry.runner)}, indent=1)
+    if len(text) >= _MOST_BYTES:
+        raise NotWritten(f"{len(entry.addresses)} devices are more than an entry holds")
     fresh = place.with_suffix(".new")
     with os.fdopen(open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w") as file:
         file.write(text + "\n")

@@ -135,10 +135,15 @@ class Lab(Devices):
 
         Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
         """
-        self.change_all(at.device, [Wanted(at, kind, wanted)])
+        self._change(at.device, [Wanted(at, kind, wanted)])
 
     def change_all(self, device: str, wanted: Sequence[Wanted[Any]]) -> None:
-        """The same for several settings of one device, none of which has an effect on another."""
+        """The same for several settings of one device. What a CLI is sent one after the other is
+        read one after the other, too: ports of one switch may share what is set."""
+        for together in [wanted] if self.joins(device) else [[each] for each in wanted]:
+            self._change(device, together)
+
+    def _change(self, device: str, wanted: Sequence[Wanted[Any]]) -> None:
         found = self.ask(device, side_by_side([self.step(each) for each in wanted]))
         self.make(device, [step for step in found if step is not None])
         self.in_force.update({(each.at, each.kind.name): each.value for each in wanted})
@@ -400,9 +405,6 @@ def _not_undone(done: PutBack) -> LabError:
 
 def _is_foreign(step: Step, entry: Entry) -> bool:
     """Whether it is nothing that this lab has made or found there, as its setting judges."""
-    want, now = entry.intent, step.intent.earlier
+    want = entry.intent
     ours = (want.earlier, want.wanted, *entry.touched)
-    return all(
-        now != each and bool(step.setting.wrong(each, now, step.around, step.around))
-        for each in ours
-    )
+    return step.setting.is_foreign(step.intent.earlier, ours, step.around)

@@ -72,12 +72,23 @@ LIVE = Refresh(seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CnpReturn:
+    """A switch port that the CNPs for these senders pass before the ports opposite them, and their
+    queue there by the maps of the port where they came in, as read."""
+
+    port: tuple[str, str]
+    queue: int
+    senders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CnpClass:
-    """The DSCP that the receiver gives to its CNPs, as read, and the queue of it at the switch port
-    opposite each sender: (switch, port, queue)."""
+    """The DSCP that the receiver gives to its CNPs, as read, the queue of it at the switch port
+    opposite each sender: (switch, port, queue), and where they pass before that."""
 
     dscp: int
     queues: tuple[tuple[str, str, int], ...]
+    returns: tuple[CnpReturn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

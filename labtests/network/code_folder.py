@@ -24,10 +24,11 @@ import hashlib
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -160,7 +161,7 @@ def fill(folder: Path, compile_into: Callable[[Path], None]) -> None:
         if os.path.lexists(folder):
             return
         unfinished = folder.with_name(f"{folder.name}.unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
+        _clear(unfinished)
         unfinished.mkdir(mode=0o700)  # not if it is another's, or a link
         compile_into(unfinished / "code")
         _only_ours_to_write(unfinished / "code")
@@ -169,7 +170,16 @@ def fill(folder: Path, compile_into: Callable[[Path], None]) -> None:
         source = folder.name.rpartition("-")[0]
         for other in folder.parent.glob("numba-*"):
             if not other.name.startswith(source):
-                shutil.rmtree(other, ignore_errors=True)
+                _clear(other)
+
+
+def _clear(folder: Path) -> None:
+    """It goes, if it is a folder, and ours: where others may write, they may have put there what
+    they like (rmtree waits for the other end of a pipe)."""
+    with suppress(FileNotFoundError):
+        found = folder.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _only_ours_to_write(folder: Path) -> None:

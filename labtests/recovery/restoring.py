@@ -65,6 +65,11 @@ def _named_by(place: Path, file: Path) -> Testbed:
 
 def _reinstated(place: Path, wanted: Snapshot, values: Values, session: OpenedLab, say: Say) -> int:
     lab = session.lab
+    if wanted.backend != lab.backend:
+        raise LabError(
+            f"{place} is of a lab that is {wanted.backend}, and this one is {lab.backend}: nothing "
+            "was changed\n  remedy: name a snapshot of this lab"
+        )
     problems = [text for each in values for text in _change(lab, *each)]
     lab.ahead.keep()
     found = take(lab)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.measure.evidence import CnpReturn, Difference, Evidence, Place
 from labtests.verdicts import checks, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -44,6 +44,8 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
     yield _counted(evidence, dscp, evidence.cnp.queues)
     for place in evidence.senders:
         yield from _came(evidence, place)
+    for each in evidence.cnp.returns:
+        yield from _passed(evidence, each, dscp)
 
 
 def all_came(evidence: Evidence) -> Finding:
@@ -137,6 +139,28 @@ def _came(evidence: Evidence, place: Place) -> Iterator[Finding]:
                 f"{place.device} got {got} CNPs, and queue {queue} of "
                 f"{switch} {port} forwarded {came.increase} packets: some carried another DSCP"
             )
+
+
+def _passed(evidence: Evidence, back: CnpReturn, dscp: int) -> Iterator[Finding]:
+    """The CNPs that these senders got went through their queue of a port before, too."""
+    came = evidence.change(back.port, "queue", back.queue, c.QUEUE_FORWARDED_PACKETS)
+    if came.increase is None:
+        yield from [missing(came, "known", "packets")] if evidence.has(came) else []
+        return
+    got = sum(_got(evidence, each) for each in _nics(evidence) if each.device in back.senders)
+    if came.increase >= got:
+        return
+    every = path.of_queues(evidence, back.port, c.QUEUE_FORWARDED_PACKETS)
+    others = sum(each.increase or 0 for each in every) - came.increase
+    said = (
+        f"{', '.join(back.senders)} got {got} CNPs by way of {' '.join(back.port)}, and queue "
+        f"{back.queue} there forwarded {came.increase} packets"
+    )
+    fact = fact_of(came, f">= {got} CNPs", "packets", margin=came.increase - got)
+    if came.increase < SAME_DSCP_SHARE * got <= others:
+        yield failed(f"{said}: {back.port[0]} does not classify by DSCP {dscp}", fact)
+    else:
+        yield disagreement(f"{said}: some carried another DSCP, or its counter stood still", fact)
 
 
 def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], ...]) -> Finding:

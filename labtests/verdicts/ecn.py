@@ -43,7 +43,7 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
     No other queue of the bottleneck dropped anything, and no port on the way to it.
     """
     marks = sum(d.increase or 0 for d in marked(evidence))
-    again = f", {_sum(retransmitted(evidence))} segments retransmitted"
+    again = f", {_sum(witnesses.retransmitted(evidence))} segments retransmitted"
     return conclude(
         "Did the switch mark instead of dropping?",
         evidence,
@@ -71,18 +71,10 @@ def dropped(evidence: Evidence) -> tuple[Difference, ...]:
     return tuple(port_drops.queue_drops(evidence, queue) for queue in evidence.queues)
 
 
-def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
-    """By the senders' kernels."""
-    hosts = dict.fromkeys(place.device for place in evidence.senders)
-    return tuple(
-        evidence.change((host, ""), "host", None, c.TCP_RETRANSMITTED_SEGMENTS) for host in hosts
-    )
-
-
 def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
-    again = () if evidence.of_rdma else retransmitted(evidence)
+    again = () if evidence.of_rdma else witnesses.retransmitted(evidence)
     for difference in (*marked(evidence), *dropped(evidence), *again):
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -164,7 +156,7 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
     losing = [each for each in without if _sum(dropped(each))]
     if evidence.of_rdma or not losing:
         return
-    before = max(_sum(retransmitted(each)) for each in losing)
+    before = max(_sum(witnesses.retransmitted(each)) for each in losing)
     if not before:
         yield unproven("without ECN packets were dropped and no sender's kernel retransmitted one")
         return
@@ -177,7 +169,7 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         unit="segments",
         margin=most - repeated,
     )
-    beside = _sum(retransmitted(evidence)) - repeated
+    beside = _sum(witnesses.retransmitted(evidence)) - repeated
     if beside > round(FEW * before):
         yield unproven(
             f"the senders' kernels retransmitted {beside} segments more than their tools report: "
@@ -198,7 +190,7 @@ def _repeated(evidence: Evidence) -> int:
     """By the tools, where all of them tell: kernels count every connection of a host."""
     told = [flow.retransmits for flow in evidence.flows]
     if not told or None in told:
-        return _sum(retransmitted(evidence))
+        return _sum(witnesses.retransmitted(evidence))
     return sum(n or 0 for n in told)
 
 
@@ -211,7 +203,7 @@ def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
     if not told or None in told:
         yield unproven("a sender did not report its retransmissions")
         return
-    by_tool, by_kernel = sum(n for n in told if n), _sum(retransmitted(evidence))
+    by_tool, by_kernel = sum(n for n in told if n), _sum(witnesses.retransmitted(evidence))
     fact = Fact(
         name="segments retransmitted, by the kernels",
         measured=by_kernel,

@@ -449,7 +449,9 @@ def _shares_slowed(
         "the rows of the tools do not cover the same time",
     )
     for place, got in zip(evidence.senders, shared, strict=False):
-        yield checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
+        part = checks.equal_part(evidence, place.device, got, FAIR_SHARE_LEAST)
+        empty = f"the line was left empty by {100 * (1 - total):.0f} %"
+        yield outcome.or_unproven(part, empty) if total < SLOWED_LEAST_SHARE else part
 
 
 def _gave_way(evidence: Evidence, shared: float, alone: float) -> Finding:

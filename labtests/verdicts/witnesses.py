@@ -47,6 +47,14 @@ def conserved(evidence: Evidence, queue: int) -> Iterator[Finding]:
     yield equal(f"forwarded = received by the NIC, queue {queue}", [forwarded], received)
 
 
+def retransmitted(evidence: Evidence) -> tuple[Difference, ...]:
+    """By the senders' kernels."""
+    hosts = dict.fromkeys(place.device for place in evidence.senders)
+    return tuple(
+        evidence.change((host, ""), "host", None, c.TCP_RETRANSMITTED_SEGMENTS) for host in hosts
+    )
+
+
 def came_back(evidence: Evidence) -> Iterator[Finding]:
     """What the receiver sent back in the classes of the flows (RoCE's acknowledgements and NAKs
     have the DSCP of their data) came to the senders, where NICs count by class.

@@ -81,6 +81,18 @@ def test_validate_without_a_file_is_a_usage_error() -> None:
     assert "Missing argument 'FILE...'" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("validate", "--\x1b]0;evil\x07"), ("who", LAB, "\x1b[2Jevil"), ("--\x1b[2J",), ("\x1b[2J",)],
+)
+def test_a_name_of_anybody_s_file_commands_no_terminal(words: tuple[str, ...]) -> None:
+    """As `labtests validate *` has it in a folder of others."""
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "\x1b" not in result.output
+    assert "\x07" not in result.output
+
+
 def test_the_schema_is_printed_as_json() -> None:
     result = run("schema")
 

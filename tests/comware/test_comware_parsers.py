@@ -536,6 +536,8 @@ BEGIN = "priority-flow-control"
         f"{BEGIN} deadlock threshold 5",
         f"undo {BEGIN} deadlock cos 3",
         "Priority-Flow-Control deadlock precision high",
+        f"{BEGIN} deadlocks precision high",
+        f"{BEGIN}  deadlock precision medium",
     ],
 )
 def test_a_line_about_deadlocks_that_is_not_understood_is_not_the_default(line):
@@ -573,7 +575,10 @@ def test_lines_of_ports_and_of_others_are_no_lines_about_deadlocks_of_the_switch
         (ComwarePfcAlarm, f"{BEGIN} early-warning dot1p 3 inpps 50 action log"),
         (ComwarePfcAlarm, f"{BEGIN} early-warning threshold 9"),
         (Headroom, f"{BEGIN} dot1p 3,4 headroom 100"),
+        (ComwarePfcAlarm, f"{BEGIN}   early-warning  threshold 9"),
+        (ComwarePfcAlarm, f"{BEGIN} early-warnings threshold 9"),
         (Headroom, f"{BEGIN} dot1p 3 headroom auto"),
+        (Headroom, f"{BEGIN}  dot1p 3  headroom auto"),
     ],
 )
 def test_a_line_of_a_port_that_is_not_understood_is_not_the_default(setting, line):

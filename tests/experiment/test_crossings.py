@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from test_ways import lab
 
-from labtests.experiment.crossings import crossings, entries
+from labtests.experiment.crossings import crossings, entries, returns
 from labtests.experiment.roles import Roles, roles_of
 from labtests.inventory import Endpoint
 
@@ -57,4 +57,30 @@ def test_of_a_switch_whose_maps_are_not_known_nothing_is_said():
 
 def test_entries_are_asked_once_for_all_senders_behind_them():
     found = [str(each).replace(":", "") for each in entries(roles("A9-S1", "S2-B9"))]
-    assert found == ["A1", "S1", "A2"]
+    assert found == ["A1", "S1", "A2", "S2"]
+
+
+@pytest.mark.parametrize(
+    ("between", "passed"),
+    [
+        ((), {}),
+        (("A9-B9",), {"B9": (6, ("H", "I"))}),
+        (("A9-S1", "S2-B9"), {"B9": (6, ("H", "I")), "S1": (6, ("H", "I"))}),
+        (("A9-B9", "A8-B8"), {}),
+        (("A9-S1", "S2-B9", "S3-B8"), {}),  # which of both the last switch takes is not known
+    ],
+    ids=["one switch", "cable", "spine", "two cables", "two at its end"],
+)
+def test_what_comes_back_passes_the_same_switches(between, passed):
+    where = roles(*between) if between else on_one_switch()
+    ends = [where.bottleneck, *(end for end in where.transit)]
+    found = returns(where, dict.fromkeys(ends, BY_DSCP), 48)
+    assert {"".join(each.port): (each.queue, each.senders) for each in found} == passed
+    assert returns(where, {}, 48) == ()
+
+
+def on_one_switch() -> Roles:
+    testbed = lab("H1-A1", "I1-A2", "R1-A3", hosts="HIR", addressed="HIR")
+    senders = tuple(Endpoint(device=name, interface="1") for name in "HI")
+    receiver = (Endpoint(device="R", interface="1"),)
+    return roles_of(replace(testbed, roles={"senders": senders, "receiver": receiver}))

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,6 +118,30 @@ def test_code_of_older_sources_goes_and_that_of_other_machines_stays(tmp_path: P
     code_folder.fill(tmp_path / "numba-0a-1b", lambda unfinished: unfinished.mkdir())
     kept = {"numba-0a-1b", "numba-0a-2c", code_folder.LOCK}
     assert {found.name for found in tmp_path.iterdir()} == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("numba-0a-1b.unfinished", pytest.raises(FileExistsError)), ("numba-00-1b", nullcontext())],
+)
+def test_a_pipe_in_the_way_is_not_waited_for(tmp_path: Path, name: str, told: Any) -> None:
+    """In a folder of a whole group: rmtree of Python 3.11 opened it, under the lock, for ever."""
+    os.mkfifo(tmp_path / name)
+    with told:
+        code_folder.fill(tmp_path / "numba-0a-1b", lambda unfinished: unfinished.mkdir())
+    assert (tmp_path / name).is_fifo()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
+    for name in ("numba-00-1b", "numba-0a-1b.unfinished"):
+        (tmp_path / name).mkdir()
+        os.chown(tmp_path / name, 12345, -1)
+    with pytest.raises(FileExistsError):
+        code_folder.fill(tmp_path / "numba-0a-1b", lambda unfinished: unfinished.mkdir())
+    (tmp_path / "numba-0a-1b.unfinished").rmdir()
+    code_folder.fill(tmp_path / "numba-0a-1b", lambda unfinished: unfinished.mkdir())
+    assert (tmp_path / "numba-00-1b").is_dir()
 
 
 def test_a_compiler_that_crashes_is_said_with_its_signal_and_a_remedy(

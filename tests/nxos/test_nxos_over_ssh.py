@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 from in_process import InProcessLab
-from switch_over_ssh import ON, connected, expect_profile_put_back, served
+from switch_over_ssh import (
+    ON,
+    connected,
+    expect_profile_put_back,
+    expect_shared_priorities_changed_together,
+    served,
+)
 
 from labtests.capabilities.device import EcnMarking, PfcTelemetry, QueueShares, QueueTelemetry
 from labtests.capabilities.facts import LinkState, Neighbours
@@ -84,3 +90,8 @@ def test_what_it_counts_and_tells_is_read(lab):
 
 def test_a_profile_is_planned_made_and_put_back(lab, simulated):
     expect_profile_put_back(lab, "N9K", lambda: configured(simulated), cannot=(), least=5)
+
+
+def test_ports_that_share_lossless_priorities_change_together(lab, simulated):
+    ports = (OUT, IN, Endpoint(device="N9K", interface="Ethernet1/15"))
+    expect_shared_priorities_changed_together(lab, ports, lambda: configured(simulated))

@@ -10,6 +10,7 @@ from switch_over_ssh import (
     ON,
     expect_lie_found_out,
     expect_negotiation_refused,
+    expect_shared_priorities_changed_together,
     fixtures_of,
     link_of,
     made_and_put_back,
@@ -282,3 +283,9 @@ def test_a_plan_says_the_lines_that_are_sent(lab):
         "interface ethernet 1/1 traffic-class 3 dcb ets strict",
     )
     assert json.loads(shown(lab, "show version | json-print"))["Product name"] == "Onyx"
+
+
+@pytest.mark.parametrize("theirs", [(), THEIRS], ids=["as installed", "configured"])
+def test_ports_that_share_lossless_priorities_change_together(lab, theirs):
+    by_hand(lab, *theirs)
+    expect_shared_priorities_changed_together(lab, (OUT, IN, OTHER), lambda: configured(lab))

@@ -14,6 +14,7 @@ from recovery_lab import Project, everything, opened
 from labtests.__main__ import main
 from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.capabilities.settings import kind_of
+from labtests.core.private_files import write_private
 from labtests.inventory import Endpoint
 from labtests.journal import unfinished_runs
 from labtests.simlab.injection import inject
@@ -65,6 +66,22 @@ def wrong(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     yield good
     back = CliRunner().invoke(main, ["restore", str(good)])
     assert back.exit_code == 0, back.output
+
+
+def test_what_one_kind_of_lab_was_like_is_not_made_of_another(
+    project: Project, wrong: Path
+) -> None:
+    """A dry run's state-before.json was put on the boxes, and nobody said so."""
+    of_boxes = wrong.with_name("boxes.json")
+    write_private(of_boxes, wrong.read_text().replace('"simulated"', '"hardware"'))
+    with opened(project.testbed) as lab:
+        before = everything(lab)
+    back = CliRunner().invoke(main, ["restore", str(of_boxes)])
+    assert back.exit_code == 2, back.output
+    assert "is of a lab that is hardware, and this one is simulated" in back.output
+    with opened(project.testbed) as lab:
+        assert everything(lab) == before
+    assert unfinished_runs() == []
 
 
 def restoring(project: Project, good: Path) -> "subprocess.Popen[str]":

@@ -22,6 +22,7 @@ from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh.becoming import refusal
 from labtests.transport.ssh.connecting import SHELL, connect, connect_all
+from labtests.transport.ssh.wire import Wire
 from labtests.workloads.marked import send_marked
 
 LONG = "9" * 5000
@@ -49,6 +50,9 @@ def message(kind: int, *parts: int | bytes) -> paramiko.Message:
         message(192, 1),  # no such number: KeyError in paramiko
         message(80, b"\xff\xfe", 1),  # no UTF-8: UnicodeDecodeError
         message(21),  # new keys out of turn: TypeError
+        message(
+            7, 2**32 - 1
+        ),  # extensions that are not there: paramiko's thread would look for all
     ],
 )
 def test_what_is_no_ssh_is_an_error_of_that_device(tmp_path: Path, sent: paramiko.Message) -> None:
@@ -58,6 +62,16 @@ def test_what_is_no_ssh_is_an_error_of_that_device(tmp_path: Path, sent: paramik
             with pytest.raises(Unreachable, match="evil"):
                 session.run(program("true"), timeout_s=3)
         session.close()
+
+
+@pytest.mark.parametrize("pairs", [0, 1])
+def test_extensions_that_are_not_there_are_not_looked_for(pairs: int) -> None:
+    wire, there = Wire.__new__(Wire), (b"server-sig-algs", b"ssh-ed25519") * pairs
+    missing = message(7, 2**32 - 1, *there)
+    missing.rewind()
+    missing.get_byte()
+    with pytest.raises(paramiko.SSHException, match="announced 4294967295 extensions"):
+        wire._parse_ext_info(missing)
 
 
 def test_a_login_that_is_no_ssh_is_an_error_of_that_device_and_the_others_are_put_back(

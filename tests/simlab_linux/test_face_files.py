@@ -238,6 +238,15 @@ def test_counters_die_disappear_and_start_again(hands: Hands) -> None:
     assert hands.output(read) == "     rx_prio3_pause: 5\n"
 
 
+def test_a_nic_that_is_reset_takes_nothing_from_what_the_kernel_has_counted(hands: Hands) -> None:
+    """InDatagrams of -18 was what every later suite stumbled over."""
+    hands.nic().values |= {"udp_in_datagrams": 20, "ip_in_receives": 20}
+    before = hands.output("cat /proc/net/snmp")
+    assert "\nUdp: 20 " in before
+    hands.lab.inject({"kind": "reset-counters", "device": "ServerA"})
+    assert hands.output("cat /proc/net/snmp") == before
+
+
 def test_rdma_counters_are_the_same_everywhere(hands: Hands) -> None:
     hands.nic().values |= {"np_cnp_sent": 11, "np_ecn_marked": 12, "rp_cnp_ignored": 13}
     base = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters"

@@ -240,7 +240,7 @@ def home(tmp_path: Path, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Path:
         )
     )
     (ssh / "config").write_text(
-        f"Include conf.d/*\n"
+        f"Include {ssh}/conf.d/*\n"
         f"Host first second target\n  Port {sshd.port}\n  User root\n"
         f"  IdentityFile {sshd.folder}/user_key\n"
         "Host target\n  HostName 127.0.0.1\n  ProxyJump first\n"
@@ -373,15 +373,19 @@ def first_contact(device: Device) -> object:
     [
         ("", "open"),
         ("Host *\n  User somebody\n  IdentityFile ~/.ssh/other\n", "open"),
-        ("Host other\n  HostName 127.0.0.9\n", None),
-        ("Host *\n  Port 2222\n", None),
+        ("Host other\n  HostName 127.0.0.9\n", "open"),
+        ("Host *\n  HostName 127.0.0.9\n", None),
+        ("Host *\n  Port 2222\n", "open"),  # the testbed file has another one, and means it
         ("Host *\n  ProxyJump elsewhere\n", None),
-        ("Match all\n  User somebody\n", None),
-        ("Include more\n", None),
+        ("Host *\n  ConnectTimeout 3\n", None),
+        ("Host *\n  AddressFamily inet6\n", None),
+        ("Match all\n  User somebody\n", "open"),
+        ("Include {home}/more\n", None),
+        ("no such option\n", None),
     ],
 )
 def test_only_a_host_whose_way_is_plain_is_dialled(sshd: Sshd, home: Path, config, found) -> None:
-    (home / ".ssh" / "config").write_text(config)
+    (home / ".ssh" / "config").write_text(config.format(home=home / ".ssh"))
     (home / ".ssh" / "more").write_text("Host *\n  ProxyCommand nc %h %p\n")
     device = changed(sshd.device(), ssh_config=True)
     assert first_contact(device) == found

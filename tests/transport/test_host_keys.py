@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 from cli_server import PASSWORD, CliServer
+from paramiko import HostKeys
 from sshd_server import Sshd, changed, make_key
 
 from labtests.core.clock import WallClock
 from labtests.core.errors import HostKeyRefused
 from labtests.inventory import Device, Management
 from labtests.transport.ssh import SHELL, connect
-from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts
+from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts, known_hosts_name
 from labtests.transport.ssh.learning import KnownHostsFiles
 
 
@@ -137,12 +138,10 @@ def test_a_problem_says_which(tmp_path: Path) -> None:
 def test_of_a_long_file_only_a_host_s_own_keys_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import paramiko
-
     from labtests.transport.ssh import host_keys
 
     own, other = stranger(tmp_path), stranger(tmp_path, "ecdsa")
-    hashed = paramiko.HostKeys.hash_host("leaf1")
+    hashed = HostKeys.hash_host("leaf1")
     lines = [f"leaf{number} {other}" for number in range(2, 200)]
     lines += [
         f"leaf1 {own}",
@@ -162,3 +161,27 @@ def test_of_a_long_file_only_a_host_s_own_keys_are_read(
     assert read == [f"leaf1 {own}", f"{hashed} {own}"]
     file.write_text(f"leaf1 {other}\n")  # a file that has changed is read anew
     assert leaf1.key_types() == ("ecdsa-sha2-nistp256",)
+
+
+@pytest.mark.parametrize(
+    ("host", "as_ssh_has_it"),
+    [
+        ("LabHost", "labhost"),
+        ("127.1", "127.0.0.1"),
+        ("127.000.0.1", "127.0.0.1"),
+        ("0:0:0:0:0:0:0:1", "::1"),
+        ("FE80::1", "fe80::1"),
+        ("x" * 300, "x" * 300),
+    ],
+)
+def test_a_host_is_looked_up_as_ssh_spells_it(
+    tmp_path: Path, host: str, as_ssh_has_it: str
+) -> None:
+    """In other words a host that was known was new, and another key of it was learned."""
+    assert known_hosts_name(host, 22, None) == as_ssh_has_it
+    assert known_hosts_name(host, 2222, None) == f"[{as_ssh_has_it}]:2222"
+    assert known_hosts_name(host, 22, "Alias") == "Alias"
+    file = tmp_path / "known_hosts"
+    file.write_text(f"{HostKeys.hash_host(as_ssh_has_it)} {stranger(tmp_path)}\n")
+    known = KnownHosts(known_hosts_name(host, 22, None), KnownHostsFiles((file,)), "accept-new")
+    assert known.key_types() == ("ssh-ed25519",)

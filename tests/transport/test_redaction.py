@@ -77,6 +77,18 @@ def test_text_without_secrets_stays_as_it_is(text: str) -> None:
         ("username bob password 7 0822455D0A16", "username bob password 7 ***"),
         ("username bob password hunter2", "username bob password ***"),
         ("enable secret 5 $1$mERr$hx5r", "enable secret 5 ***"),
+        # NX-OS configuration
+        (" ip ospf message-digest-key 1 md5 3 3109a60f", " ip ospf message-digest-key 1 md5 3 ***"),
+        (" ip ospf authentication-key 3 a667d47a", " ip ospf authentication-key 3 ***"),
+        (" authentication md5 key-string 7 08224", " authentication md5 key-string 7 ***"),
+        ("isis password 3 a667d47a level-1", "isis password 3 *** level-1"),
+        ("password 10 $8$abc", "password 10 ***"),
+        ("tacacs-server key 7 0822455D", "tacacs-server key 7 ***"),
+        ("snmp-server community Pr1vate RO", "snmp-server community *** RO"),
+        ("user a auth md5 0xabc priv 0xdef x", "user a auth md5 *** priv *** x"),
+        ("enable secret sha512 $6$abc", "enable secret sha512 ***"),
+        ("hsrp authentication text hunter22", "hsrp authentication text ***"),
+        ("keyid 1 key ascii hunter2", "keyid 1 key ascii ***"),
         # what libraries log
         ("{'password': 'hunter2', 'port': 22}", "{'password': '***', 'port': 22}"),
         ('{"password": "hunter2"}', '{"password": "***"}'),
@@ -90,6 +102,7 @@ def test_text_without_secrets_stays_as_it_is(text: str) -> None:
         ("password-control enable", "password-control enable"),
         ("Load sharing: hash 12 simple 3", "Load sharing: hash 12 simple 3"),
         ("rx_prio5_pause: 17", "rx_prio5_pause: 17"),
+        ("public key 3072 bits, key 1 of 2", "public key 3072 bits, key 1 of 2"),
     ],
 )
 def test_secrets_are_known_by_their_place(text: str, clean: str) -> None:

@@ -1,6 +1,7 @@
 """A user's ~/.ssh/config: what of it runs a program or sends something, and what is left alone."""
 
 import os
+import pwd
 import time
 from pathlib import Path
 from typing import ClassVar
@@ -12,9 +13,9 @@ from typed import typed
 from labtests.core.clock import WallClock
 from labtests.core.errors import LabError
 from labtests.inventory import Device, Management
-from labtests.transport.ssh import SHELL, connect, hop, matching
+from labtests.transport.ssh import SHELL, connect, hop, settings
 from labtests.transport.ssh.route import hops_to
-from labtests.transport.ssh.settings import ssh_settings
+from labtests.transport.ssh.settings import Settings, settings_of
 
 # an option with a program, or a file that it would make; each makes its own
 QUIET = {
@@ -28,7 +29,7 @@ QUIET = {
     "IdentityAgent": "IdentityAgent {made}\nAddKeysToAgent yes",
     "LocalForward": "LocalForward {made} 127.0.0.1:1\nExitOnForwardFailure yes",
     "RemoteForward": "RemoteForward {made} 127.0.0.1:1",
-    "DynamicForward": "DynamicForward 127.0.0.1:0\nTunnel yes",
+    "DynamicForward": "DynamicForward 127.0.0.1:1\nTunnel yes",
     "ForwardAgent": "ForwardAgent yes\nForwardX11 yes",
     "SendEnv": "SendEnv *\nSetEnv LC_TAKEN=1",
     "RequestTTY": "RequestTTY force\nSessionType none\nStdinNull no",
@@ -92,144 +93,152 @@ def test_a_proxy_command_is_run_as_ssh_does(
         assert proxy.process.wait(10) != 0  # it is ended with the connection
 
 
-def looked_up(host: str, option: str) -> object:
-    return ssh_settings(True).lookup(host).get(option)
+def asked(host: str = "labhost", user: str | None = None, port: int | None = None) -> Settings:
+    return settings_of(host, user, port, honoured=True)
 
 
-@pytest.mark.parametrize(("line", "matches"), [("true", True), ("false", False)])
-def test_a_program_of_match_exec_decides_as_with_ssh(
-    config: Path, line: str, matches: bool, capfd: pytest.CaptureFixture[str]
-) -> None:
-    config.write_text(
-        f'Match originalhost h exec "echo out; echo err >&2; cat; {line}"\n  User inside\n'
-        f'Match originalhost h !exec "{line}"\n  Port 7\n'
-        f'Match originalhost other exec "touch {config.parent}/made"\n  Port 8\n'
-    )
-    assert looked_up("h", "user") == ("inside" if matches else None)
-    assert looked_up("h", "port") == (None if matches else "7")
-    assert not (config.parent / "made").exists()  # what comes before it does not match
-    assert capfd.readouterr() == ("", "")
+FOUND = {
+    "comment": ("HostKeyAlias box # the lab", "box"),
+    "single quotes": ("HostKeyAlias 'box'", "box"),
+    "form feed in a comment": ("# comment\fHostKeyAlias evil", None),
+    "host in a comment": ("Host other # labhost\n HostKeyAlias box", None),
+    "brackets": ("Host lab[hx]ost\n HostKeyAlias box", None),
+    "match with a capital": ("Match Host other\n HostKeyAlias box", None),
+    "match not all": ("Match !all\n HostKeyAlias box", None),
+    "capitals": ("Match host LabHost\n HostKeyAlias box", "box"),
+    "user of the testbed": ("Match user ada\n HostKeyAlias box", "box"),
+    "another user": ("Match !user ada\n HostKeyAlias box", None),
+    "port of the testbed": ('Match exec "test %p = 2222"\n HostKeyAlias box', "box"),
+    "address before its name": (
+        "Match host 192.0.2.7\n ProxyCommand evil\n HostKeyAlias evil\n"
+        "Host labhost\n HostName 192.0.2.7\n",
+        None,
+    ),
+    "include that sets the name": (
+        "Match host labhost\n Include {home}/more\n HostKeyAlias box",
+        "box",
+    ),
+    "dotfile": ("Include {home}/conf.d/*", None),
+}
 
 
-def test_one_that_hangs_counts_as_no(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "EXEC_WITHIN_S", 0.5)
-    config.write_text('Match exec "exec sleep 30"\n  User inside\nHost *\n  Port 7\n')
-    begun_s = time.monotonic()
-    assert looked_up("h", "user") is None
-    assert looked_up("h", "port") == "7"
-    assert time.monotonic() - begun_s < 10
+@pytest.mark.parametrize("name", FOUND)
+def test_a_line_means_what_it_means_to_ssh(config: Path, name: str) -> None:
+    """With another alias than ssh has, a host that ssh knows was new here, and another key of it
+    was learned."""
+    text, alias = FOUND[name]
+    config.write_text(text.format(home=config.parent) + "\n")
+    (config.parent / "more").write_text("HostName other\n")
+    (config.parent / "conf.d" / ".old").write_text("HostKeyAlias evil\n")
+    found = asked(user="ada", port=2222)
+    assert (found.get("hostkeyalias"), found.get("proxycommand")) == (alias, None)
 
 
-NESTED = "Host *\n  ProxyCommand touch owned\nHost h other\n  User inside\n"
+def test_names_are_in_small_letters_and_logins_as_the_testbed_says(config: Path) -> None:
+    config.write_text("Host *\n  HostName %h.Example\n  User bob\n  Port 7\n")
+    told = [asked("LabHost", user, port) for user, port in ((None, None), ("ada", 2222))]
+    assert [each.get("hostname") for each in told] == ["labhost.example"] * 2
+    assert [(each.get("user"), each.get("port")) for each in told] == [
+        ("bob", "7"),
+        ("ada", "2222"),
+    ]
+
+
+def test_only_keys_that_the_user_names_are_named(config: Path) -> None:
+    config.write_text("Host *\n  Compression yes\n")
+    assert asked().identity_files == ()
+    config.write_text('IdentityFile ~/.ssh/mine\nIdentityFile "%d/other key"\n')
+    assert asked().identity_files == ("~/.ssh/mine", "%d/other key")
+
+
+def test_a_key_is_found_by_what_its_name_stands_for(config: Path) -> None:
+    for name in ("key-labhost", "two words"):
+        (config.parent / name).write_text("key")
+    config.write_text(f'IdentityFile {config.parent}/key-%h\nIdentityFile "%d/.ssh/two words"\n')
+    (hop,) = hops_to(Device(name="A", platform="linux", management=Management(host="labhost")))
+    named = [str(config.parent / name) for name in ("key-labhost", "two words")]
+    assert hop.credentials["key_filename"] == named
 
 
 @pytest.mark.parametrize(
-    ("outer", "holds"),
+    ("text", "says"),
     [
-        ("Host elsewhere", False),
-        ("Host h", True),
-        ("Host * !h", False),
-        ("Match originalhost elsewhere", False),
-        ('Match exec "false"', False),
-        ('Match exec "true"', True),
-        ("Match all", True),
-        ("Host *", True),
+        ('HostKeyAlias "box', "invalid quotes"),
+        ("HostKeyAlias", "no argument after keyword"),
+        ("HostKeyAlias box other", "extra arguments"),
+        ("ConnectTimeout soon", "invalid time value"),
+        ("NoSuchOption yes", "Bad configuration option"),
+        ("Match host", "Missing Match criteria"),
     ],
 )
-def test_what_is_included_in_a_block_holds_only_where_the_block_does(
-    config: Path, outer: str, holds: bool
+def test_what_ssh_does_not_understand_is_told_with_its_line(
+    config: Path, text: str, says: str
 ) -> None:
-    """Its own blocks, too; paramiko knows no Include, and took them for blocks beside it."""
-    config.write_text(f"{outer}\n  Include conf.d/more\n  Port 7\nHost *\n  Compression yes\n")
-    (config.parent / "conf.d" / "more").write_text(NESTED + "Include conf.d/deeper\n")
-    (config.parent / "conf.d" / "deeper").write_text("Host *\n  HostKeyAlias deep\n")
-    assert looked_up("h", "proxycommand") == ("touch owned" if holds else None)
-    assert looked_up("h", "user") == ("inside" if holds else None)
-    assert looked_up("h", "hostkeyalias") == ("deep" if holds else None)
-    assert looked_up("h", "port") == ("7" if holds else None)
-    assert looked_up("h", "compression") == "yes"
+    config.write_text(f"User bob\n{text}\n")
+    with pytest.raises(LabError) as told:
+        asked()
+    assert says in str(told.value)
+    assert str(config) in str(told.value)
+    assert "line 2" in str(told.value)
+    assert "`ssh_config: false`" in str(told.value)
 
 
-def test_no_program_is_run_of_what_is_included_where_it_does_not_hold(config: Path) -> None:
-    made = config.parent / "made"
-    config.write_text("Host elsewhere\n  Include conf.d/more\n")
-    (config.parent / "conf.d" / "more").write_text(f'Match exec "touch {made}"\n  User inside\n')
-    assert looked_up("h", "user") is None
-    assert not made.exists()
-    assert looked_up("elsewhere", "user") == "inside"
-    assert made.exists()
-
-
-def test_a_file_that_includes_itself_by_other_names_is_read_once(config: Path) -> None:
-    """Eight links to it took minutes: each read the other seven, 16 deep."""
-    config.write_text("Include l*\nHost *\n  User me\n")
-    for n in range(8):
-        (config.parent / f"l{n}").symlink_to("config")
-    begun_s = time.process_time()
-    assert looked_up("h", "user") == "me"
-    assert time.process_time() - begun_s < 2
-
-
-def test_an_include_that_may_not_be_looked_into_is_told(
-    config: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_program_of_match_exec_that_hangs_is_not_waited_for(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    def refused(_: Path, pattern: str) -> list[Path]:
-        raise PermissionError(13, "Permission denied", pattern)
-
-    config.write_text("Include **/*\n")
-    monkeypatch.setattr(Path, "glob", refused)
-    with pytest.raises(LabError, match=r"`Include \*\*/\*` cannot be followed: .*denied"):
-        looked_up("h", "user")
+    monkeypatch.setattr(settings, "WITHIN_S", 1.0)
+    config.write_text('Match exec "echo out; echo err >&2; exec sleep 30"\n  User inside\n')
+    begun_s = time.monotonic()
+    with pytest.raises(LabError, match="did not end within 1 s"):
+        asked()
+    assert time.monotonic() - begun_s < 10
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("mode", [0o602, 0o620, 0o666])
-@pytest.mark.parametrize("which", ["config", "conf.d/more"])
-def test_a_file_that_others_can_write_is_refused(config: Path, which: str, mode: int) -> None:
-    config.write_text("Include conf.d/*\n")
-    (config.parent / "conf.d" / "more").write_text("Host *\n  User inside\n")
-    assert looked_up("h", "user") == "inside"
-    (config.parent / which).chmod(mode)
+def test_a_file_that_others_can_write_is_refused(config: Path, mode: int) -> None:
+    config.write_text("Host *\n  User inside\n")
+    assert asked().get("user") == "inside"
+    config.chmod(mode)
     with pytest.raises(LabError, match="can be written by somebody else"):
-        looked_up("h", "user")
+        asked()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
-@pytest.mark.parametrize("which", ["config", "conf.d/more"])
-def test_so_is_one_of_another_user(config: Path, which: str) -> None:
-    config.write_text("Include conf.d/*\n")
-    (config.parent / "conf.d" / "more").write_text("Host *\n  User inside\n")
-    os.chown(config.parent / which, 12345, 12345)
-    with pytest.raises(LabError, match="12345"):
-        looked_up("h", "user")
+def test_ssh_is_asked_of_its_own_files_where_they_are_the_user_s(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Then it looks by itself whose they are, those that are included, too."""
+    monkeypatch.setenv("HOME", pwd.getpwuid(os.getuid()).pw_dir)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    said = tmp_path / "said"
+    (tmp_path / "ssh").write_text(f'#!/bin/sh\necho "$@" >> {said}\necho hostname h\n')
+    (tmp_path / "ssh").chmod(0o700)
+    monkeypatch.setattr(settings, "SYSTEM_CONFIG", said.with_name("ssh_config"))
+    (tmp_path / "ssh_config").touch()
+    assert asked("h", "ada", 7).get("hostname") == "h"
+    assert said.read_text().splitlines()[0] == "-T -G -l ada -p 7 -- h"
 
 
-def test_names_are_made_canonical_only_where_the_file_says_so(
+def test_without_ssh_no_file_is_read_otherwise(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-
-    def found(name: str) -> str:
-        asked.append(name)
-        return "192.0.2.1"
-
-    monkeypatch.setattr("socket.gethostbyname", found)
-    config.write_text("CanonicalDomains lab.example\n")
-    assert (looked_up("h", "hostname"), asked) == ("h", [])
-    config.write_text("CanonicalizeHostname yes\nCanonicalDomains lab.example\n")
-    assert looked_up("h", "hostname") == "h.lab.example"
-    assert asked == ["h.lab.example"]
+    config.write_text("Host *\n  User inside\n")
+    monkeypatch.setenv("PATH", str(config.parent))
+    with pytest.raises(LabError, match=r"no ssh on this machine\n  remedy: install openssh-client"):
+        asked()
+    config.unlink()
+    monkeypatch.setattr(settings, "SYSTEM_CONFIG", config)
+    assert asked() == Settings()
 
 
 def test_nothing_of_it_is_read_where_the_testbed_file_says_no(config: Path) -> None:
     config.write_text(f'Match exec "touch {config.parent}/made"\n  User inside\n')
-    management = Management(host="h", ssh_config=False)
-    assert ssh_settings(management.ssh_config).lookup("h") == {"hostname": "h"}
+    assert settings_of("h", None, None, honoured=False) == Settings()
     assert not (config.parent / "made").exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted_s"),
-    [("7", 7), ("1m", 60), ("1m30s", 90), ("2H", 7200), ("0", 10), ("none", 10), (None, 10)],
+    ("text", "wanted_s"), [("7", 7), ("1m30s", 90), ("2H", 7200), ("none", 10), (None, 10)]
 )
 def test_a_connect_timeout_is_a_time_as_ssh_reads_it(
     config: Path, text: str | None, wanted_s: int
@@ -239,16 +248,20 @@ def test_a_connect_timeout_is_a_time_as_ssh_reads_it(
     assert found.within_s == wanted_s
 
 
-@pytest.mark.parametrize("text", ["1x", "-1", "soon", "9" * 400])
-def test_one_that_is_no_time_is_said(config: Path, text: str) -> None:
-    config.write_text(f"ConnectTimeout {text}\n")
-    with pytest.raises(ValueError, match=r"ConnectTimeout .* is no time"):
-        hops_to(Device(name="A", platform="linux", management=Management(host="h")))
-
-
-def test_a_program_of_match_exec_is_asked_once(tmp_path: Path) -> None:
-    """One that hung did so four times for each device."""
-    asked = tmp_path / "asked"
-    for _ in range(2):
-        assert matching._succeeds(f"echo >> {asked}")
-    assert asked.read_text() == "\n"
+@pytest.mark.parametrize(
+    ("text", "through"),
+    [
+        ("ProxyCommand nc %h %p %r %n 100%%\nProxyJump j", "nc h.example 7 ada h 100%"),
+        ("ProxyCommand none\nProxyJump j", None),
+        ("ProxyJump none", None),
+        ("ProxyJump j\nProxyCommand nc", "j"),
+    ],
+)
+def test_what_comes_first_of_command_and_jump_is_the_way(
+    config: Path, text: str, through: str | None
+) -> None:
+    config.write_text(f"Host h\n  HostName h.example\n  Port 7\n  {text}\n")
+    management = Management(host="h", user="ada")
+    *before, last = hops_to(Device(name="A", platform="linux", management=management))
+    names = [hop.name for hop in before]
+    assert (names[0] if names else last.through) == through

@@ -192,6 +192,12 @@ def test_a_sender_that_leaves_the_line_empty_is_named(gbit, who):
     assert f"the limit of {who}" in verdict.because
 
 
+def test_of_a_line_that_is_nearly_empty_no_sender_is_accused():
+    """Two senders with a fiftieth of a CPU each: `ServerA: goodput / fair share 0.038`."""
+    verdict = slowed_by_marks(with_rates(0.2, 0.3))
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+
+
 @pytest.mark.parametrize("gbit", [(2.8, 2.75), (2.0, 1.9, 1.85)])
 def test_a_line_that_all_leave_empty_alike_is_not_the_limit_of_one_host(gbit):
     """A port at 60 % of its speed: the last sender was named."""

@@ -7,7 +7,7 @@ from handmade import control_of, reading
 from test_sound import with_counter
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import CnpClass, Refresh
+from labtests.measure.evidence import CnpClass, CnpReturn, Refresh
 from labtests.verdicts import Outcome, checks, cnps, drops_as_expected, lossless, port_drops
 from labtests.verdicts.outcome import worst
 
@@ -110,6 +110,32 @@ def handled(seen, cnps_got):
         seen = with_counter(seen, nic, c.RP_CNP_HANDLED, part)
         seen = with_counter(seen, nic, c.RP_CNP_IGNORED, 0)
     return seen
+
+
+@pytest.mark.parametrize(
+    ("queues", "outcome", "says"),
+    [
+        ({6: 300}, Outcome.PASS, ""),
+        ({6: 0, 0: 300}, Outcome.FAIL, "leaf does not classify by DSCP 48"),
+        ({6: 299, 0: 900}, Outcome.INCONCLUSIVE, "a, b got 300 CNPs by way of leaf up"),
+        ({6: 0, 0: 0}, Outcome.INCONCLUSIVE, "or its counter stood still"),
+        ({6: None, 0: 300}, Outcome.INCONCLUSIVE, "leaf up queue 6 forwarded_packets"),
+        ({}, Outcome.PASS, ""),  # nobody reads that port
+    ],
+)
+def test_cnps_have_a_class_between_switches_too(good, queues, outcome, says):
+    """The receiver's own port put all into queue 0, and the next switch put it right again."""
+    seen = handled(notified(good, sent=300, came=300), 300)
+    back = CnpReturn(port=("leaf", "up"), queue=6, senders=("a", "b"))
+    seen = replace(seen, cnp=replace(seen.cnp, returns=(back,)))
+    for queue, packets in queues.items():
+        at = (*back.port, "queue", queue, c.QUEUE_FORWARDED_PACKETS)
+        seen = with_counter(seen, back.port, c.QUEUE_FORWARDED_PACKETS, packets or 0, *at[2:4])
+        if packets is None:
+            gone = tuple(r if r.key != at else replace(r, value=None) for r in seen.after)
+            seen = replace(seen, after=gone)
+    assert outcome_of(seen) is outcome
+    assert any(says in finding.because for finding in cnps.in_their_class(seen))
 
 
 def test_cnps_have_to_be_counted_in_their_own_queue(good):

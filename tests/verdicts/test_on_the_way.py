@@ -263,6 +263,26 @@ def test_frames_of_a_switch_hide_no_lost_segments_of_tcp():
     assert any("up to 3 of the datagrams" in each for each in said[1])
 
 
+@pytest.mark.parametrize(
+    ("on_top", "again", "told"), [(1, 0, False), (10, 0, False), (11, 0, True), (1, 1, True)]
+)
+def test_a_frame_that_no_switch_forwards_is_no_lost_segment(on_top, again, told):
+    """LLDP of a host with ports that count no classes: 812782 / 812781. A segment that was lost
+    there was sent again."""
+    seen = replace(GOOD, senders=tuple(replace(p, priority=None) for p in GOOD.senders))
+    came = sum(port_drops.queue_forwarded(seen, q).increase or 0 for q in range(8))
+    dropped = sum(port_drops.queue_drops(seen, q).increase or 0 for q in range(8))
+    first, *others = dict.fromkeys((p.device, p.port) for p in seen.senders)
+    seen = grown(seen, first, c.TX_PACKETS, came + dropped + on_top)
+    for nic in others:
+        seen = grown(seen, nic, c.TX_PACKETS, 0)
+    seen = grown(seen, (first[0], ""), c.TCP_RETRANSMITTED_SEGMENTS, dropped + again, "host")
+    for device, _ in others:
+        seen = grown(seen, (device, ""), c.TCP_RETRANSMITTED_SEGMENTS, 0, "host")
+    said = [finding.because for finding in packets.of_streams(seen)]
+    assert any("sent by NICs = forwarded + dropped" in each for each in said) is told
+
+
 @pytest.mark.parametrize(("seconds", "agree"), [(6.5, False), (75.0, True)])
 def test_frames_of_a_switch_while_late_counters_are_read_double_nothing(seconds, agree):
     """STP every 2 s, which no queue counts; counters that are read again for a minute."""

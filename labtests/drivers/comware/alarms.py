@@ -30,7 +30,7 @@ _LINE = COMWARE.shape(
     "priority-flow-control early-warning dot1p <listed:priorities> <way:inpps|outpps> "
     "<frames:number>"
 )
-_ABOUT = r"(?:undo )?priority-flow-control early-warning\b"
+_ABOUT = r"(?:undo )?priority-flow-control early-warning"
 
 
 class ComwarePfcAlarm(PortSetting[PfcAlarm]):

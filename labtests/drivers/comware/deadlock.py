@@ -43,7 +43,7 @@ _ACTION = COMWARE.shape(
 )
 _RECOVERY = COMWARE.shape("priority-flow-control deadlock recover-mode <word:auto|manual>")
 _ENABLED = COMWARE.shape("priority-flow-control deadlock enable")
-_ABOUT = r"(?:undo )?priority-flow-control deadlock\b"
+_ABOUT = r"(?:undo )?priority-flow-control deadlock"
 _OF_A_PORT = (_RECOVERY, _ENABLED)
 _ALL = (_PRECISION, _ACTION, _DETECT.shape, _RELEASE.shape, *_OF_A_PORT)
 """A display by lines has those of ports, too."""

@@ -33,10 +33,11 @@ class Section:
         return found[0] if found else None
 
     def expect_known(self, reply: Reply, about: str, *shapes: Shape) -> None:
-        """Every line about this (a regular expression, in any case) has one of these shapes: taken
-        for nothing, another one would be lost when something is set and undone."""
+        """Every line that begins like this (a regular expression, in any case, blanks counted as
+        one) has one of these shapes: taken for nothing, another one would be lost when something is
+        set and undone."""
         for line in self.lines:
-            if re.match(about, line, re.IGNORECASE | re.ASCII) is None:
+            if re.match(about, " ".join(line.split()), re.IGNORECASE | re.ASCII) is None:
                 continue
             if not any(shape.pattern.fullmatch(line) for shape in shapes):
                 refuse(

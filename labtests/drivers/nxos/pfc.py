@@ -25,7 +25,7 @@ from labtests.drivers.nxos.configuration import (
 )
 from labtests.drivers.nxos.policies import Use, base
 from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, line, show
-from labtests.drivers.pauses import left_alone
+from labtests.drivers.pauses import SharedPriorities, left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -49,7 +49,7 @@ class PfcAround:
         return left_alone(setting, now, shared=self.shared)
 
 
-class NxosPfc(PolicySetting[PfcSetting]):
+class NxosPfc(PolicySetting[PfcSetting], SharedPriorities):
     """Mode and priorities."""
 
     kind = PFC

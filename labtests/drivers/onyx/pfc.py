@@ -18,7 +18,7 @@ from labtests.core.output import excerpt
 from labtests.drivers.displays import ANY, ONCE, read
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.session import ONYX, OnyxPart, OnyxSetting, Told, line, show
-from labtests.drivers.pauses import left_alone
+from labtests.drivers.pauses import SharedPriorities, left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
@@ -84,7 +84,7 @@ class OnyxPauses:
     shared: bool
 
 
-class OnyxPfc(OnyxSetting[PfcSetting]):
+class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
     """Mode and priorities."""
 
     kind = PFC

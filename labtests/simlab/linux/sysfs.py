@@ -110,8 +110,9 @@ _SNMP = {
 
 
 def _protocols(host: Machine) -> dict[str, dict[str, int]]:
-    """Ip, Icmp, Tcp and Udp from the NICs' counters; what is not counted is 0."""
-    found = [(port, port.counters()) for port in host.ports]
+    """Ip, Icmp, Tcp and Udp from the NICs' counters; what is not counted is 0. A NIC that is reset
+    takes nothing from what the kernel has counted."""
+    found = [(port, port.nic and port.nic.counters()) for port in host.ports]
 
     def total(name: str) -> int:
         return sum(

@@ -4,29 +4,42 @@ A host starts a process for a connection that comes in, and says hello: half of 
 it. With many hosts that goes on while paramiko and the drivers are still being loaded here.
 """
 
-import re
 import socket
 
+from labtests.core.errors import LabError
 from labtests.inventory import Device
-from labtests.transport.ssh.settings import settings_text
+from labtests.transport.ssh.settings import Settings, settings_of
 
 DIAL_WITHIN_S = 10
-
-_CHANGES_THE_WAY = re.compile(
-    r"^\s*(?:host(?:name)|port|proxy\w+|connecttimeout|addressfamily|bind\w+|match)\b",
-    re.IGNORECASE,
-)
+_CHANGES_THE_WAY = ("proxyjump", "proxycommand", "connecttimeout", "bindaddress", "bindinterface")
 
 
 def dialled(device: Device) -> socket.socket | OSError | None:
     """An open connection, or why there is none; None where the way is not plain: through a jump
-    host, or when ssh_config may have another address, port or proxy for some host."""
+    host, or where ssh_config has another address, port or proxy for it."""
     management = device.management
     if management.jump is not None:
         return None
-    if any(_CHANGES_THE_WAY.match(line) for line in settings_text(management.ssh_config)):
+    host, port = management.host, management.port
+    try:
+        configured = settings_of(
+            host, management.user, None if port == 22 else port, honoured=management.ssh_config
+        )
+    except LabError:
+        return None  # whoever looks for the way will say it
+    if not _is_plain(configured, host, port):
         return None
     try:
-        return socket.create_connection((management.host, management.port), DIAL_WITHIN_S)
+        return socket.create_connection((host, port), DIAL_WITHIN_S)
     except OSError as error:
         return error
+
+
+def _is_plain(configured: Settings, host: str, port: int) -> bool:
+    told = configured.values
+    return (
+        not any(configured.get(option) for option in _CHANGES_THE_WAY)
+        and told.get("hostname", host) == host
+        and int(told.get("port", port)) == port
+        and told.get("addressfamily", "any") == "any"
+    )

@@ -7,7 +7,7 @@ import re
 import struct
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,10 +17,11 @@ import paramiko
 from paramiko.config import SSH_PORT
 from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
-from labtests.inventory import Management
+from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
+from labtests.transport.ssh.settings import Settings
 
 REVOKED = "@revoked"
 
@@ -201,7 +202,8 @@ def _means(patterns: Sequence[str], name: str) -> bool:
 
 
 def _fits(pattern: str, name: str) -> bool:
-    """`*` and `?` as sshd(8): in at most as many steps as both lengths multiplied."""
+    """`*` and `?` as ssh_config(5) and sshd(8) have them: in at most as many steps as both lengths
+    multiplied."""
     reached = {0}  # how much of the name each beginning of the pattern can have taken
     for each in pattern:
         if each == "*":
@@ -215,11 +217,12 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     """How known_hosts files list this host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT)."""
     if alias:
         return alias
-    return host if port == SSH_PORT else f"[{host}]:{port}"
+    plain = plain_host(host)
+    return plain if port == SSH_PORT else f"[{plain}]:{port}"
 
 
 def known_hosts_place(
-    management: Management, configured: Mapping[str, str], named: Named
+    management: Management, configured: Settings, named: Named
 ) -> KnownHostsFiles:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's. Raises
     NotUnderstood."""
@@ -227,4 +230,4 @@ def known_hosts_place(
         beside = management.known_hosts_beside
         file = Path(management.known_hosts).expanduser()
         return KnownHostsFiles((file,), testbed=True, beside=Path(beside) if beside else None)
-    return KnownHostsFiles(user_files(configured, named), system=system_files(configured))
+    return KnownHostsFiles(user_files(configured), system=system_files(configured))

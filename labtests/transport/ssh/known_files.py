@@ -1,7 +1,7 @@
-"""Which files of host keys ssh_config names for a connection: as OpenSSH reads it, or a refusal.
+"""Which files of host keys ssh looks into for a connection: as ssh says them, or a refusal.
 
 Another file than ssh looks into would make a host unknown that ssh knows, and then another key
-could be learned of it. So a value that is not understood here is refused in a sentence.
+could be learned of it.
 """
 
 import getpass
@@ -13,16 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-USER, GLOBAL, REVOKED = "UserKnownHostsFile", "GlobalKnownHostsFile", "RevokedHostKeys"
-USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
-SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
-AS_WRITTEN = "as written: "
-"""What stands before their values, so that paramiko takes no quotes off."""
+from labtests.transport.ssh.settings import SYSTEM_FILES, USER_FILES, Settings
 
+USER, GLOBAL, REVOKED = "UserKnownHostsFile", "GlobalKnownHostsFile", "RevokedHostKeys"
 _NOTHING = Path("/dev/null")
-_OPTION = re.compile(rf"\s*({USER}|{GLOBAL}|{REVOKED})(?:\s*=\s*|\s+)(\S.*)", re.IGNORECASE)
-_WORD = re.compile(r"""\s*(?:"([^"\\]+)"|'([^'\\]+)'|([^\s"'\\#][^\s"'\\]*))(?=\s|$)""")
-_REST = re.compile(r"\s*(#.*)?")
 _TOKEN = re.compile(r"%(.?)|\$\{(?:([^}]*)\})?")
 
 
@@ -33,15 +27,9 @@ class NotUnderstood(Exception):
         super().__init__(f"{option} {value}: {why}")
         self.problem = f"`{option} {value}` of your ssh_config {why}"
         self.remedy = (
-            f"write {option} as absolute paths (or ~/...) in your ssh_config, or name "
-            "`known_hosts` and `ssh_config: false` in the testbed file"
+            f"write {option} as absolute paths (or ~/...) without blanks in your ssh_config, or "
+            "name `known_hosts` and `ssh_config: false` in the testbed file"
         )
-
-
-def kept_as_written(line: str) -> str:
-    """A line of ssh_config for paramiko; those of these options keep their quotes."""
-    found = _OPTION.fullmatch(line.rstrip())
-    return line if found is None else f"{found[1]} {AS_WRITTEN}{found[2]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,62 +59,54 @@ class Named:
             "u": local_user(),
         }
 
+    def meant(self, option: str, text: str) -> str:
+        """The text with what its tokens and variables stand for. Raises NotUnderstood."""
+        tokens = self.tokens()
+        return _TOKEN.sub(lambda found: _meant(option, text, found, tokens), text)
 
-def user_files(configured: Mapping[str, str], named: Named) -> tuple[Path, ...]:
+    def command(self, text: str) -> str:
+        """A ProxyCommand with what its tokens stand for; `$` is a shell's. Raises NotUnderstood."""
+        tokens = self.tokens()
+        return re.sub("%(.?)()", lambda found: _meant("ProxyCommand", text, found, tokens), text)
+
+
+def user_files(configured: Settings) -> tuple[Path, ...]:
     """Those of UserKnownHostsFile. Raises NotUnderstood."""
-    return _files(USER, configured, USER_FILES, named.tokens())
+    return _files(USER, configured, USER_FILES)
 
 
-def system_files(configured: Mapping[str, str]) -> tuple[Path, ...]:
-    """Those of GlobalKnownHostsFile, which knows no tokens. Raises NotUnderstood."""
-    return _files(GLOBAL, configured, SYSTEM_FILES, None)
+def system_files(configured: Settings) -> tuple[Path, ...]:
+    """Those of GlobalKnownHostsFile. Raises NotUnderstood."""
+    return _files(GLOBAL, configured, SYSTEM_FILES)
 
 
-def revoked_file(configured: Mapping[str, str], named: Named) -> Path | None:
-    """That of RevokedHostKeys. Raises NotUnderstood, also where it names several."""
-    found = _files(REVOKED, configured, (), named.tokens())
-    if len(found) > 1:
-        raise NotUnderstood(REVOKED, _written(REVOKED, configured), "names more than one file")
-    return found[0] if found else None
+def revoked_file(configured: Settings, named: Named) -> Path | None:
+    """That of RevokedHostKeys. Raises NotUnderstood."""
+    value = configured.get(REVOKED.lower())
+    if value is None:
+        return None
+    path = _path(REVOKED, named.meant(REVOKED, value))
+    return None if path == _NOTHING else path
 
 
-def _written(option: str, configured: Mapping[str, str]) -> str:
-    return str(configured.get(option.lower(), "")).removeprefix(AS_WRITTEN)
-
-
-def _files(
-    option: str,
-    configured: Mapping[str, str],
-    default: tuple[str, ...],
-    tokens: Mapping[str, str] | None,
-) -> tuple[Path, ...]:
-    value = _written(option, configured)
-    words = _words(option, value) if value else list(default)
+def _files(option: str, configured: Settings, default: tuple[str, ...]) -> tuple[Path, ...]:
+    """ssh has put in what tokens stand for, and prints a blank in a name like one between two."""
+    told = configured.values.get(option.lower())
+    words = list(default) if told is None else told.split(" ")
     if [word.lower() for word in words] == ["none"]:
         return ()
-    paths = (_path(option, word, tokens) for word in words)
+    paths = (_path(option, word) for word in words)
     return tuple(path for path in paths if path != _NOTHING)
 
 
-def _words(option: str, value: str) -> list[str]:
-    words, at = [], 0
-    while found := _WORD.match(value, at):
-        words.append(next(word for word in found.groups() if word))
-        at = found.end()
-    if not words or _REST.fullmatch(value, at) is None:
-        raise NotUnderstood(option, value, "is not understood here: quotes, or a backslash")
-    return words
-
-
-def _path(option: str, word: str, tokens: Mapping[str, str] | None) -> Path:
+def _path(option: str, word: str) -> Path:
     try:
         path = Path(word).expanduser()
     except RuntimeError as error:
         raise NotUnderstood(option, word, f"names a user who is not known: {error}") from error
-    if tokens is not None:
-        path = Path(_TOKEN.sub(lambda found: _meant(option, word, found, tokens), str(path)))
     if not path.is_absolute():
-        raise NotUnderstood(option, word, "is a file of whatever folder labtests is started in")
+        why = "is a file of whatever folder labtests is started in, or a part of a name with blanks"
+        raise NotUnderstood(option, word, why)
     return path
 
 

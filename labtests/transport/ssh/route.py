@@ -1,16 +1,16 @@
 """The way to a device: which hosts are passed, as whom, with which keys. Nothing is opened here.
 
-ssh_config is read by paramiko; what is made of it is put together here, jump hosts in OpenSSH's
-order, each with a trust of its own.
+ssh_config is read by ssh (settings.py); what is made of it is put together here, jump hosts in
+OpenSSH's order, each with a trust of its own.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any
-
-import paramiko
 
 from labtests.core.errors import HostKeyRefused, LoginRefused
 from labtests.inventory import Device, Management
@@ -19,11 +19,9 @@ from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_name, known_hosts_place
 from labtests.transport.ssh.known_files import Named, NotUnderstood, local_user, revoked_file
 from labtests.transport.ssh.passwords import ASK, SERVICE, password_named
-from labtests.transport.ssh.settings import ssh_settings
+from labtests.transport.ssh.settings import Settings, settings_of
 
 _LONGEST_KEY_BYTES = 2**17
-_TIME = re.compile(r"none|(\d{1,6}+[smhdw]?+){1,8}+", re.IGNORECASE)
-_UNITS_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DEFAULT_PORT = Management(host="").port
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
@@ -49,7 +47,6 @@ def hops_to(device: Device) -> tuple[Hop, ...]:
 class _Way:
     def __init__(self, device: Device) -> None:
         self._device, self._management = device, device.management
-        self._settings = ssh_settings(self._management.ssh_config)
         self._passed: set[str] = set()
 
     def hops(self) -> tuple[Hop, ...]:
@@ -60,7 +57,7 @@ class _Way:
         return self._to(target, management.jump, _credentials(self._device))
 
     def _to(self, target: _Target, jump: str | None, login: dict[str, Any]) -> tuple[Hop, ...]:
-        configured = self._settings.lookup(target.host)
+        configured = self._configured(target)
         before: tuple[Hop, ...] = ()
         self._passed.add(target.host)
         for name in _jump_names(jump or configured.get("proxyjump")):
@@ -84,14 +81,18 @@ class _Way:
             return (self._hop(target, before[-1] if before else None, {}),)
         return self._to(target, None, {})
 
+    def _configured(self, target: _Target) -> Settings:
+        honoured = self._management.ssh_config
+        return settings_of(target.host, target.user, target.port, honoured=honoured)
+
     def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
-        configured = self._settings.lookup(target.host)
+        configured = self._configured(target)
         user = target.user or configured.get("user") or local_user()
-        host = configured.get("hostname", target.host)
-        port = target.port or int(configured.get("port", _DEFAULT_PORT))
+        host = configured.get("hostname") or target.host
+        port = target.port or int(configured.get("port") or _DEFAULT_PORT)
         alias = configured.get("hostkeyalias")
         named = Named(given=target.host, host=host, port=port, user=user, alias=alias)
-        keys = [*login.get("key_filename", ()), *configured.get("identityfile", ())]
+        keys = [*login.get("key_filename", ()), *_identities(configured, named)]
         # as OpenSSH does, pass over an IdentityFile that is not there
         keys = [key for key in keys if _may_be_key(Path(key))]
         return Hop(
@@ -101,32 +102,40 @@ class _Way:
             user=user,
             known_hosts=self._known_hosts(named, configured),
             credentials={**login, "key_filename": keys or None},
-            within_s=_within_s(configured.get("connecttimeout", "none")),
+            within_s=int(configured.get("connecttimeout") or 0) or DIAL_WITHIN_S,
             legacy=self._management.legacy_ssh,
-            through=through or _proxy_command(configured),
+            through=through or self._proxy_command(named, configured),
         )
 
-    def _known_hosts(self, named: Named, configured: paramiko.SSHConfigDict) -> KnownHosts:
-        try:
+    def _proxy_command(self, named: Named, configured: Settings) -> str | None:
+        command = configured.get("proxycommand")
+        with self._understood(named):
+            return None if command is None else named.command(command)
+
+    def _known_hosts(self, named: Named, configured: Settings) -> KnownHosts:
+        with self._understood(named):
             return KnownHosts(
                 known_hosts_name(named.host, named.port, named.alias),
                 known_hosts_place(self._management, configured, named),
                 self._management.host_keys,
                 revoked_file(configured, named),
             )
+
+    @contextmanager
+    def _understood(self, named: Named) -> Iterator[None]:
+        try:
+            yield
         except NotUnderstood as error:
             command = f"ssh {quote(named.given)}"
             name = self._device.name
             raise HostKeyRefused(name, command, error.problem, error.remedy) from error
 
 
-def _within_s(text: str) -> int:
-    """ConnectTimeout (sshd_config(5), TIME FORMATS); `none` and 0 leave it to labtests. Raises
-    ValueError."""
-    if not _TIME.fullmatch(text):
-        raise ValueError(f"ConnectTimeout {text} of ssh_config is no time, such as 30 or 1m30s")
-    parts = re.findall(r"(\d+)([smhdw]?)", text.lower())
-    return sum(int(count) * _UNITS_S[unit] for count, unit in parts) or DIAL_WITHIN_S
+def _identities(configured: Settings, named: Named) -> Iterator[str]:
+    """Keys that the user names. One whose name has a token that is not read here is passed over."""
+    for name in configured.identity_files:
+        with suppress(NotUnderstood, RuntimeError):
+            yield str(Path(named.meant("IdentityFile", name)).expanduser())
 
 
 def _credentials(device: Device) -> dict[str, Any]:
@@ -177,8 +186,3 @@ def _jump_names(jump: str | None) -> tuple[str, ...]:
     if jump is None or jump.lower() == "none":
         return ()
     return tuple(name.strip() for name in jump.split(",") if name.strip())
-
-
-def _proxy_command(configured: paramiko.SSHConfigDict) -> str | None:
-    command = configured.get("proxycommand")
-    return None if command in (None, "none") else str(command)

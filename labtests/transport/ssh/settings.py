@@ -1,111 +1,112 @@
-"""The user's own ssh_config, as far as it says how to reach a host."""
+"""What ssh makes of the user's ssh_config for one host: `ssh -G` is asked.
 
-import re
-import shlex
-from collections.abc import Iterator
+Whoever reads such a file himself reads some line of it otherwise than ssh; then he looks for the
+host's key elsewhere, and takes that of somebody in between for a new one, or runs another program.
+"""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 from labtests.core.trusted_files import own
-
-if TYPE_CHECKING:  # it takes its time; and to look for words in the text it is not needed
-    import paramiko
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
-DEEPEST_INCLUDE = 16  # as OpenSSH
-MOST_BYTES = 2**20  # of a file
-
-_INCLUDE = re.compile(r"^\s*include(?:\s*+=\s*+|\s++)(?P<patterns>.*\S)", re.IGNORECASE)
-_BLOCK = re.compile(r"^\s*(?P<kind>host|match)(?:\s*+=\s*+|\s++)(?P<criteria>\S.*)", re.IGNORECASE)
-_EVERYWHERE = "Host *"
-
-
-def ssh_settings(honoured: bool) -> "paramiko.SSHConfig":
-    """What ~/.ssh/config and then /etc/ssh/ssh_config say; nothing when not honoured."""
-    return _parsed(_files(honoured))
+USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
+SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
+WITHIN_S = 10.0
+MOST_BYTES = 2**20
+_REMEDY = "correct it, or `ssh_config: false` in the testbed file"
 
 
-def settings_text(honoured: bool) -> Iterator[str]:
-    """The same, line by line."""
-    for lines in _files(honoured):
-        yield from lines
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options by their names in small letters, as ssh has them in force; nothing where no
+    ssh_config is read. Names of key files only where the user names some."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    identity_files: tuple[str, ...] = ()
+
+    def get(self, option: str) -> str | None:
+        """None for what is not set, or `none`."""
+        value = self.values.get(option)
+        return None if value is None or value.lower() == "none" else value
 
 
-def _files(honoured: bool) -> tuple[tuple[str, ...], ...]:
-    files = (USER_CONFIG.expanduser(), SYSTEM_CONFIG) if honoured else ()
-    return tuple(tuple(_lines(file, ())) for file in files)
-
-
-@lru_cache(maxsize=4)
-def _parsed(files: tuple[tuple[str, ...], ...]) -> "paramiko.SSHConfig":
-    """By content: many hosts share it, and a file that has changed has another one."""
-    from labtests.transport.ssh.matching import UserSettings
-
-    settings = UserSettings()
-    for lines in files:
-        settings.parse(iter(lines))
-    return settings
-
-
-def _lines(file: Path, around: tuple[Path, ...], outer: str = _EVERYWHERE) -> list[str]:
-    """The file's lines with `Include` replaced by what it names, which paramiko does not do: what
-    is included holds only where the block around it (`outer`) does, too. In itself no file is
-    included, whatever its name there. A ProxyCommand is run: what others can write is refused, as
-    OpenSSH does. Raises NotPrivate, NotAFile, LabError."""
-    if len(around) > DEEPEST_INCLUDE or not file.is_file() or any(map(file.samefile, around)):
-        return []
-    lines: list[str] = []
-    block = outer
-    for line in own(file, most_bytes=MOST_BYTES).decode(errors="replace").splitlines():
-        include = _INCLUDE.match(line)
-        if include is None:
-            begun = _BLOCK.match(line)
-            block = _both(begun, outer) if begun else block
-            lines.append(block if begun else line)
-            continue
-        first = around[0] if around else file
-        for included in _understood(first, include["patterns"]):
-            lines += _lines(included, (*around, file), block)
-            lines.append(block)  # what follows belongs to the block around the Include again
-    return lines
-
-
-def _both(begun: re.Match[str], outer: str) -> str:
-    """The first line of a block that holds where this one and the outer one do. The outer one is
-    asked first: where it does not hold, no program of `Match exec` is run."""
-    around = _BLOCK.match(outer)
-    if around is None or not (more := _criteria(around)):
-        return begun.string
-    return f"Match {more} {_criteria(begun)}"
-
-
-def _criteria(begun: re.Match[str]) -> str:
-    """As a Match has them; "" for everywhere."""
-    criteria = begun["criteria"].strip()
-    if begun["kind"].lower() == "host":
-        criteria = "" if criteria == "*" else f"originalhost {','.join(criteria.split())}"
-    return "" if criteria.lower() == "all" else criteria
-
-
-def _understood(file: Path, patterns: str) -> list[Path]:
-    try:
-        return _included(file, patterns)
-    except (OSError, ValueError, RuntimeError, IndexError, NotImplementedError) as error:
+def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool) -> Settings:
+    """For `ssh [-l user] [-p port] host`. Raises LabError: the file is wrong, or somebody else's,
+    or takes too long, or there is no ssh to ask."""
+    user_config = USER_CONFIG.expanduser()
+    there = [file for file in (user_config, SYSTEM_CONFIG) if file.is_file()]
+    if not (honoured and there):
+        return Settings()
+    if shutil.which("ssh") is None:
         raise LabError(
-            f"{file}: `Include {patterns}` cannot be followed: {error}\n"
-            "  remedy: correct it, or `ssh_config: false` in the testbed file"
-        ) from error
+            f"{there[0]} is read by `ssh -G`, and there is no ssh on this machine\n"
+            "  remedy: install openssh-client, or `ssh_config: false` in the testbed file"
+        )
+    begun = _elsewhere(user_config)
+    login = [*(["-l", user] if user else []), *(["-p", str(port)] if port else [])]
+    stamps = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in there)
+    said = _said((*login, "--", host), begun, stamps)
+    names = tuple(value for option, value in said if option == "identityfile")
+    if names == _default_identities():
+        names = ()
+    return Settings(dict(reversed(said)), names)
 
 
-def _included(file: Path, patterns: str) -> list[Path]:
-    """Relative names are relative to the folder of the configuration that ssh begins with
-    (ssh_config(5), Include)."""
-    found: list[Path] = []
-    for pattern in shlex.split(patterns, comments=True):
-        path = Path(pattern).expanduser()
-        folder = Path(path.anchor) if path.is_absolute() else file.parent
-        found += sorted(folder.glob(str(path.relative_to(path.anchor))))
-    return found
+def _elsewhere(user_config: Path) -> str:
+    """What ssh is to read where HOME is not the home that it knows; "" where it is."""
+    home = Path.home()
+    if str(home) == pwd.getpwuid(os.getuid()).pw_dir:
+        return ""
+    if user_config.is_file():
+        own(user_config, most_bytes=MOST_BYTES)  # ssh asks whose file it is only of its own
+    files = " ".join(f'"{Path(name).expanduser()}"' for name in USER_FILES)
+    return (
+        f'Include "{user_config}"\nInclude "{SYSTEM_CONFIG}"\nHost *\n'
+        f"  UserKnownHostsFile {files}\n  GlobalKnownHostsFile {' '.join(SYSTEM_FILES)}\n"
+    )
+
+
+@lru_cache(maxsize=512)
+def _said(words: tuple[str, ...], begun: str, stamps: object) -> tuple[tuple[str, str], ...]:
+    """Options and values, in ssh's order. `stamps` tell of another state of the files."""
+    del stamps
+    try:
+        done = subprocess.run(
+            ["ssh", "-T", *(("-F", "/dev/stdin") if begun else ()), "-G", *words],
+            input=begun,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=WITHIN_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except subprocess.TimeoutExpired:
+        raise LabError(
+            f"ssh_config: `ssh -G {words[-1]}` did not end within {WITHIN_S:g} s\n"
+            f"  remedy: does a program of `Match exec` hang? {_REMEDY}"
+        ) from None
+    if done.returncode:
+        said = excerpt(" ".join(done.stderr.split()), 400)
+        raise LabError(f"ssh_config: `ssh -G {words[-1]}`: {said}\n  remedy: {_REMEDY}")
+    lines = (line.partition(" ") for line in done.stdout.split("\n") if line)
+    return tuple((option.lower(), value) for option, _, value in lines)
+
+
+@lru_cache(maxsize=1)
+def _default_identities() -> tuple[str, ...]:
+    """What ssh names where the user names none."""
+    words = ["ssh", "-F", "none", "-G", "host"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    lines = (line.partition(" ") for line in done.stdout.split("\n"))
+    return tuple(value for option, _, value in lines if option == "identityfile")

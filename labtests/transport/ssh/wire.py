@@ -179,6 +179,10 @@ class _Packets(Packetizer):
         return super().read_all(n, check_rekey)
 
 
+_LEAST_EXTENSION_BYTES = 8
+"""Two lengths: of its name and of its value (RFC 8308 section 2.3)."""
+
+
 class Wire(ServiceRequestingTransport):
     """A paramiko transport with fifteen differences.
 
@@ -199,8 +203,9 @@ class Wire(ServiceRequestingTransport):
     - CBC, MD5 and SHA-1 are not offered (RFC 9142; CBC: CVE-2008-5161).
     - A peer that sends more than a channel's window ends the connection (RFC 4254 section 5.2).
     - Whatever its reading thread stumbles over is one of the errors that it says it raises.
-    - A packet that is longer than one has to be ends the connection (see _Packets), and so does
-      one of ours that is taken byte by byte (see _TakenInTime).
+    - A packet that is longer than one has to be, or that announces more extensions than it has,
+      ends the connection (see _Packets), and so does one of ours that is taken byte by byte (see
+      _TakenInTime).
     - curve25519-sha256 is known by its plain name too (RFC 8731), the only one that a hardened sshd
       may offer. And what the server has offered is kept, for the error when nothing fits.
     """
@@ -334,6 +339,13 @@ class Wire(ServiceRequestingTransport):
         parsed = super()._really_parse_kex_init(m, ignore_first_byte)  # type: ignore[misc]
         self.offered = {n: names for n, names in parsed.items() if isinstance(names, list)}
         return parsed
+
+    def _parse_ext_info(self, m: paramiko.Message) -> None:
+        """A count, and so many names with values: paramiko would look for 4 thousand million."""
+        rest = m.get_remainder()
+        if (count := int.from_bytes(rest[:4], "big")) > len(rest) // _LEAST_EXTENSION_BYTES:
+            raise paramiko.SSHException(f"it announced {count} extensions, and did not send them")
+        super()._parse_ext_info(m)  # type: ignore[misc]
 
     def _parse_service_accept(self, m: paramiko.Message) -> None:
         with self._turn:
