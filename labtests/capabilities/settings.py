@@ -160,11 +160,15 @@ class Setting(ABC, Generic[T]):
         """The device took the commands: one answer to each on a shell, one to all on a CLI. Raises
         CommandRejected, ToolMissing."""
 
+    def same(self, one: T, other: T) -> bool:
+        """Whether two values are one, whatever what they are made of is called on the device."""
+        return one == other
+
     def wrong(self, wanted: T, found: T, before: Any, after: Any) -> str:
         """What is wrong with what is read back, "" when it is as wanted. `before` and `after` are
         what was around."""
         del before, after
-        return "" if found == wanted else f"reads back as {found} instead of {wanted}"
+        return "" if self.same(found, wanted) else f"reads back as {found} instead of {wanted}"
 
     def is_foreign(self, now: T, ours: Sequence[T], around: Any) -> bool:
         """Whether this is none of the values that labtests has found or made there."""

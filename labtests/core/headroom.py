@@ -53,15 +53,11 @@ def headroom_for(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadroomLink:
-    """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause.
-
-    `lossless_priorities`: PFC frames of so many priorities may go one after the other.
-    """
+    """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause."""
 
     rate_bits_per_s: int
     delay_s: float
     response_s: float = 0.0
-    lossless_priorities: int = 1
 
 
 def headroom_bound_cells(
@@ -69,23 +65,22 @@ def headroom_bound_cells(
     frame_bytes: int = FULL_FRAME_BYTES,
     *,
     smallest_bytes: int | None = None,
-    cell_bytes: int = CELL_BYTES,
 ) -> int:
     """Most cells that a group can need in this network: 2 R d + 2 MTU + R t_r, frames rounded up.
 
     From the frame that reaches the threshold until the last one that arrives: one frame ahead of
-    the PFC frame, the PFC frames of this and other priorities (84 B each on the wire), the delay to
-    the peer, its response time t_r, its frame in progress, the delay back. Frames of the group have
-    `frame_bytes`, or any size between `smallest_bytes` and that; others on the way back no more.
-    Preamble and gap are those of IEEE 802.3, 20 B a frame.
+    the PFC frame, the PFC frame (84 B on the wire), the delay to the peer, its response time t_r,
+    its frame in progress, the delay back. Frames of the group have `frame_bytes`, or any size
+    between `smallest_bytes` and that; others on the way back no more. Preamble and gap are those of
+    IEEE 802.3, 20 B a frame.
     """
     wire_bytes = frame_bytes + OVERHEAD_BYTES
-    cells = -(-frame_bytes // cell_bytes)
+    cells = -(-frame_bytes // CELL_BYTES)
     waiting = hop.rate_bits_per_s / 8 * (2 * hop.delay_s + hop.response_s)
-    waiting += hop.lossless_priorities * PFC_FRAME_BITS / 8 + 2 * wire_bytes
+    waiting += PFC_FRAME_BITS / 8 + 2 * wire_bytes
     if smallest_bytes is None or smallest_bytes == frame_bytes:
         return math.ceil(waiting / wire_bytes) * cells
-    dense_bytes, dense_cells = densest_frame(cell_bytes, smallest_bytes, frame_bytes)
+    dense_bytes, dense_cells = densest_frame(CELL_BYTES, smallest_bytes, frame_bytes)
     return math.ceil(waiting * dense_cells / dense_bytes) + cells
 
 

@@ -149,8 +149,8 @@ class OpenedFile:
         if strangers and not named:
             raise NotPrivate(
                 f"{self.path} belongs to another user ({min(strangers)}) and was only found here, "
-                "so nobody is dialled because of it\n  remedy: look who made it; if it is meant, "
-                f"name it by its path: {_as_path(self.path)}"
+                "so no device is contacted because of it\n  remedy: look who made it; if it is "
+                f"meant, name it by its path: {_as_path(self.path)}"
             )
         if self.found.st_mode & _ALL_WRITE:
             raise NotPrivate(

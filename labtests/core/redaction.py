@@ -29,11 +29,11 @@ _ENCODED = re.compile(
     r"(\b(?:password|passwd|passphrase|secret|community|key|md5|sha)\b"
     r"[^\n]{0,80}?\b(?:cipher|simple|hash|plain(?:text)?)[ \t]++"
     r"|\b(?:password|passwd|secret|md5|key-string|authentication-key|key-octet-string)"
-    r"[ \t]++(?:10|[0-9])[ \t]++"
+    r"[ \t]++(?:10|[0-9])[ \t]++(?:md5[ \t]++)?+"
     r"|\bkey[ \t]++[067][ \t]++|\bsecret[ \t]++sha512[ \t]++|\bpriv[ \t]++(?=0x)"
     r"|\b(?:snmp-server[ \t]++community|authentication[ \t]++text|key[ \t]++ascii)[ \t]++"
-    r"|\bauth[ \t]++(?:md5|sha)[ \t]++(?=0x))"
-    r"([^\s\"',]++)",
+    r"|\b(?:auth|priv)[ \t]++(?:md5|sha|sha-?256|des|aes-?128)[ \t]++(?=0x))"
+    r"([\"']?[^\s\"',]++)",
     re.IGNORECASE,
 )
 # `password X`, `password=X`, `"password": "X y"`, `'password': 'X'`; not None, not prose such as "a

@@ -58,7 +58,7 @@ class SwitchBox(LinuxHost, Generic[C]):
         self.chassis.expect_frames(frame_bytes)
 
     def announces(self, interface: str) -> Announced:
-        """See face.Announcing."""
+        """What it says by LLDP on this port."""
         return Announced(
             chassis="0200-0000-0000",
             port_id_type="Interface name",

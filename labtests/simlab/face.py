@@ -82,14 +82,6 @@ class Announced:
     name: str
 
 
-class Announcing(Protocol):
-    """A device that sends LLDP."""
-
-    def announces(self, interface: str) -> Announced:
-        """What it says on this port."""
-        ...
-
-
 class Face(Protocol):
     """One emulated device."""
 

@@ -227,7 +227,7 @@ def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
     expect_negotiation_refused(lab, IN)
     with pytest.raises(CommandRejected, match="more than 100 percent"):
         lab.change(OUT, SCHEDULING, lab.part(BOX, QueueShares).scheduling_for((20,) * 8))
-    with pytest.raises(CommandRejected, match="no length of a frame") as refused:
+    with pytest.raises(CommandRejected, match="not a valid frame length") as refused:
         lab.change(IN, FRAME_LIMIT, 10_000)
     assert "570 to 9234" in refused.value.remedy
     with pytest.raises(CommandRejected, match="cannot classify so"):
@@ -242,7 +242,7 @@ def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(
     setting = lab.setting(OUT, PFC)
     applied = Applied(profiles={long: {("switch-priority", "3"): ""}}, profile=long, has_pool=True)
     assert setting.value(applied, "swp1").priorities == {3}
-    with pytest.raises(CommandRejected, match="would be no name of a profile"):
+    with pytest.raises(CommandRejected, match="would not be a valid profile name"):
         setting.commands("swp1", setting.value(applied, "swp1"), ON, applied)
 
 

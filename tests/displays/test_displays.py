@@ -239,8 +239,8 @@ def by_its_fields(answer):
     ("text", "says"),
     [
         ('{"a": {"lost": 7, "lost": 0}}', "the name 'lost' twice"),
-        ('{"a": NaN}', "NaN is no number"),
-        ('{"a": -Infinity}', "-Infinity is no number"),
+        ('{"a": NaN}', "NaN is not a number"),
+        ('{"a": -Infinity}', "-Infinity is not a number"),
         ("[" * 100_000, "nested too deeply"),
         ('{"a": 1', "not all of it"),
         (f'{{"a": [{{"{"n" * 513}": 1}}]}}', "a name of 513 characters"),

@@ -34,7 +34,6 @@ def test_the_bound_in_cells_grows_by_whole_frames() -> None:
     assert headroom_bound_cells(near, 1106) == 3 * 6  # the PFC frame's time is one more
     assert headroom_bound_cells(far, 1106) == 25 * 6  # 25084 B: 22.3 frames, and two
     assert headroom_bound_cells(replace(far, response_s=1e-6), 1106) == 36 * 6
-    assert headroom_bound_cells(replace(far, lossless_priorities=8), 1106) == 25 * 6
     mixed = headroom_bound_cells(far, 1106, smallest_bytes=64)
     assert mixed == pytest.approx((25_084 + 2 * 1126) / 84 + 6, abs=1)
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from handmade import control_of
 from handmade_loads import load
-from test_a_fourth_reading import grown
 from test_counters_of_the_end import notified
 from test_mutations import A_NIC, B_NIC, S1, SUITES, dcqcn, with_nics
+from test_pauses_and_cnps import grown
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from handmade_loads import load
-from test_a_second_reading import less
+from test_losses_of_hosts_and_ports import less
 from test_sound import with_counter
 
 from labtests.capabilities import counters as c

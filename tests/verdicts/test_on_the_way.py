@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from handmade import control_of, counters_at, flow, good_evidence, reading, rows
 from handmade_loads import SENT, load
-from test_a_fifth_reading import with_rates
-from test_a_fourth_reading import grown
+from test_controls_and_filters import with_rates
 from test_ecn_verdict import GOOD, WITHOUT
+from test_pauses_and_cnps import grown
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Crossing, Evidence

@@ -7,7 +7,7 @@ from handmade import reading, rows
 from handmade_loads import load
 from hypothesis import given
 from hypothesis import strategies as st
-from test_a_fourth_reading import grown
+from test_pauses_and_cnps import grown
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 from handmade_loads import TAIL, load
-from test_a_fifth_reading import delivered
-from test_a_fourth_reading import grown
+from test_controls_and_filters import delivered
 from test_mutations import S1, with_bytes
+from test_pauses_and_cnps import grown
 from test_sound import with_counter
 
 from labtests.capabilities import counters as c

@@ -7,11 +7,11 @@ uses on the models known here, and what `import ... export ...` writes.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labtests.capabilities.device import DscpClasses
-from labtests.capabilities.settings import DSCP_MAP, QUEUE_MAP, Commands
+from labtests.capabilities.settings import QUEUE_MAP, Commands
 from labtests.drivers.comware.session import QUIT, ComwareSetting, line, show
 from labtests.drivers.comware.values import COMWARE, record
 from labtests.drivers.displays import SOME, Unfit, read
+from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -79,15 +79,10 @@ class Map(ComwareSetting[tuple[int, ...]]):
         return (line("qos", "map-table", self.table), *changed, QUIT) if changed else ()
 
 
-class ComwareDscpMap(Map, DscpClasses):
+class ComwareDscpMap(Map, DscpMapSetting):
     """The 802.1p priority of each DSCP."""
 
-    kind = DSCP_MAP
     table = "dscp-dot1p"
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
 
 class QueueMap(Map):

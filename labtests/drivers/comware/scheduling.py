@@ -16,6 +16,7 @@ from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
 from labtests.drivers.displays import PortDisplay, Unfit
 from labtests.drivers.parsing import whole_lines
+from labtests.drivers.sharing import round_robin
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -110,13 +111,7 @@ class ComwareScheduling(PortSetting[SchedulingSetting], QueueShares):
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Weighted round robin by bytes, with strict queues in the group `sp`."""
-        queues = (
-            QueueSchedule(queue=q, group="sp", weight=None)
-            if share is None
-            else QueueSchedule(queue=q, group="1", weight=min(share, _LARGEST_WEIGHT))
-            for q, share in enumerate(shares)
-        )
-        return SchedulingSetting(discipline="wrr", unit="byte-count", queues=tuple(queues))
+        return round_robin(shares, lambda share: min(share, _LARGEST_WEIGHT))
 
 
 def _shows_no_scheduler(reply: Reply) -> bool:

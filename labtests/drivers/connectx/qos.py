@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Literal
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import DscpClasses, NicQosView
+from labtests.capabilities.device import NicQosView
 from labtests.capabilities.records import EtsSetting, NicQos, PfcSetting, TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
 from labtests.drivers.linux.session import HostPart, ShellSetting
+from labtests.drivers.maps import DscpMapSetting
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, program, root
 
@@ -110,10 +111,8 @@ class MlnxTrust(QosSetting[TrustSetting]):
         return (self._mlnx_qos(port, "--trust", _WORDS[wanted.source]),)
 
 
-class MlnxDscpMap(QosSetting[tuple[int, ...]], DscpClasses):
+class MlnxDscpMap(QosSetting[tuple[int, ...]], DscpMapSetting):
     """`--dscp2prio`: the priority of each DSCP."""
-
-    kind = s.DSCP_MAP
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """Raises CommandRejected when the port does not show all 64."""
@@ -133,10 +132,6 @@ class MlnxDscpMap(QosSetting[tuple[int, ...]], DscpClasses):
                 f"give each one: {command} --dscp2prio set,{lacking[0]},0",
             )
         return tuple(priorities[dscp] for dscp in range(_DSCPS))
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
     def commands(
         self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None

@@ -6,7 +6,7 @@ from typing import Literal
 
 from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.driver import Driver
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
 from labtests.drivers.cumulus.interfaces import CumulusFrameLimit, CumulusInterfaces
@@ -16,9 +16,9 @@ from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_q
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.session import PENDING, CumulusPart, expected, show, shown
 from labtests.drivers.displays.trees import Node, parse
-from labtests.drivers.linux.links import DATE_COMMAND, parse_date
+from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.transport.asking import Asking, ask, ask_each
+from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
 SESSION = "shell"
@@ -48,7 +48,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
         system.refuse("lacks the fields 'build' and 'product-release'", READ_AGAIN)
     found = re.fullmatch(r"(?:Cumulus Linux )?([0-9][\w.~+-]*)", system.below(name).text())
     if found is None:
-        system.below(name).refuse("is no version of Cumulus Linux")
+        system.below(name).refuse("is not a version of Cumulus Linux")
     return {"cumulus": found[1]}
 
 
@@ -87,7 +87,7 @@ def _of_port(port: str, told: dict[str, str]) -> Iterator[str]:
         yield f"{port}: it may be slower than its link (qos egress-shaper profile {name})"
 
 
-class CumulusState(CumulusPart, Versions, Neighbours, OwnClock, Obstacles):
+class CumulusState(CumulusPart, Versions, Neighbours, DateClock, Obstacles):
     """The switch itself."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -97,11 +97,6 @@ class CumulusState(CumulusPart, Versions, Neighbours, OwnClock, Obstacles):
     def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
         """By LLDP."""
         return parse_lldp((yield from show("interface", "lldp")))
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """As any Linux box."""
-        reply = yield from ask(DATE_COMMAND)
-        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo, distort or be applied with a test's settings."""

@@ -1,14 +1,14 @@
 """The egress queues (traffic classes) of a port: ECN and RED, and who is served how."""
 
 import re
-from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import QueueShares, Shares
 from labtests.drivers.cumulus import profiles as p
+from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.sharing import round_robin
 
 QUEUES = range(8)
 _CLASS = "traffic-class"
@@ -37,21 +37,19 @@ def curves_of(leaves: p.Leaves) -> Marked:
             continue
         if most > 100 or low > high:
             raise p.Unclear(f"{' '.join(at)}: {low} to {high} bytes, {most} %: no curve")
-        found.add(_curve(queue, low, high, most, ecn=ecn))
+        found.add(
+            r.WredQueue(
+                queue=queue,
+                low_limit=low,
+                high_limit=high,
+                drop_probability_percent=most,
+                weighting_exponent=0,
+                ecn=ecn,
+            )
+        )
         if ecn and red:
             drops.add(queue)
     return frozenset(found), frozenset(drops)
-
-
-def _curve(queue: int, low: int, high: int, percent: int, *, ecn: bool) -> r.WredQueue:
-    return r.WredQueue(
-        queue=queue,
-        low_limit=low,
-        high_limit=high,
-        drop_probability_percent=percent,
-        weighting_exponent=0,
-        ecn=ecn,
-    )
 
 
 def _told(curve: r.WredQueue, red: bool) -> dict[tuple[str, str, str], str]:
@@ -65,12 +63,13 @@ def _told(curve: r.WredQueue, red: bool) -> dict[tuple[str, str, str], str]:
     return {(_CLASS, str(curve.queue), name): word for name, word in words.items()}
 
 
-class CumulusEcn(p.ProfileSetting[r.EcnSetting], EcnMarking, EcnCurves):
+class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
     """ECN of each queue. One that is not in the setting drops at the tail. The profile of a setting
     is its name, and in which queues RED drops what cannot be marked: `lossy; RED in 3, 4`."""
 
     kind = s.ECN
     feature = "congestion-control"
+    usual = (*_USUAL, 0)
 
     def meaning(self, leaves: p.Leaves) -> Marked:
         """See ProfileSetting."""
@@ -83,7 +82,8 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], EcnMarking, EcnCurves):
         curves, drops = found
         name = applied.profile or p.DEFAULT
         told = f"; RED in {', '.join(map(str, sorted(drops)))}" if drops else ""
-        return _setting(curves, f"{name}{told}")
+        queues = tuple(sorted(curves, key=lambda each: each.queue))
+        return r.EcnSetting(profile=f"{name}{told}", queues=queues) if queues else r.EcnSetting()
 
     def same(self, one: r.EcnSetting, other: r.EcnSetting) -> bool:
         """By queue."""
@@ -100,24 +100,15 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], EcnMarking, EcnCurves):
             own |= _told(curve, curve.queue in drops)
         return self.meant(applied, port, (curves, drops), {**dict(sorted(own.items()))})
 
-    def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
-        """From 150 to 1500 kB, up to 100 %: the switch's own default, for queue 0."""
-        return _setting(_curve(queue, *_USUAL, ecn=True) for queue in queues)
-
     def ecn_for(self, curves: tuple[r.MarkingCurve, ...], cell_bytes: int) -> r.EcnSetting:
         """In bytes, so whatever a cell is."""
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
             self._refuse_average(averaged[0])
-        return _setting(each.in_units() for each in curves)
+        return super().ecn_for(curves, cell_bytes)
 
     def _refuse_average(self, queue: int) -> None:
         problem = "labtests knows of no average there: it looks at the queue of the moment"
         self.reject(f"ecn of queue {queue}", problem, "use weighting_exponent: 0")
-
-
-def _setting(curves: Iterable[r.WredQueue], profile: str = "labtests") -> r.EcnSetting:
-    found = tuple(sorted(curves, key=lambda each: each.queue))
-    return r.EcnSetting(profile=profile, queues=found) if found else r.EcnSetting()
 
 
 def _meant(setting: r.EcnSetting) -> Marked:
@@ -185,13 +176,7 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
 
     def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
         """Percentages."""
-        queues = tuple(
-            r.QueueSchedule(queue=queue, group="sp", weight=None)
-            if share is None
-            else r.QueueSchedule(queue=queue, group="1", weight=share)
-            for queue, share in enumerate(shares)
-        )
-        return r.SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
+        return round_robin(shares)
 
 
 def _scheduler(shares: Served) -> p.Leaves:

@@ -131,7 +131,10 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         mtu = (wanted or 0) - HEADER_BYTES
         if mtu not in MTUS:
             remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
-            where, problem = f"interface {port} link mtu", f"{wanted} is no length of a frame there"
+            where, problem = (
+                f"interface {port} link mtu",
+                f"{wanted} is not a valid frame length there",
+            )
             self.reject(where, problem, remedy)
         return replace(applied, mtu=mtu)
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.drivers.cumulus import profiles as p
-from labtests.transport.asking import Asking
+from labtests.drivers.maps import DscpMapSetting
 from labtests.transport.commands import Shell
 
 _SOURCES = {"l3": "dscp", "l2": "dot1p", "port": "none", "both": "auto"}
@@ -77,10 +76,8 @@ class CumulusTrust(_Mapping[TrustSetting]):
         return self.mapping(applied, port, (_WORDS[wanted.source], classes))
 
 
-class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpClasses):
+class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpMapSetting):
     """The switch priority of each DSCP, at a port that classifies by DSCP."""
-
-    kind = s.DSCP_MAP
 
     def value(self, applied: p.Applied, port: str) -> tuple[int, ...]:
         """Refused at a port that does not classify by DSCP."""
@@ -93,10 +90,6 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpClasses):
     def made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         """See NvueSetting."""
         return self.mapping(applied, port, (self.now(applied, port)[0], wanted))
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
 
 class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):

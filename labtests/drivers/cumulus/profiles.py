@@ -214,10 +214,6 @@ class NvueSetting(CumulusPart, Setting[T]):
     def made(self, applied: Applied, port: str, wanted: T) -> Applied:
         """What says so. Raises CommandRejected for what cannot be said."""
 
-    def same(self, one: T, other: T) -> bool:
-        """Whether two values are one, whatever the profiles are called."""
-        return one == other
-
     def read(self, port: str) -> Asking[T]:
         """As applied."""
         return self.value((yield from read_applied(self.feature, port)), port)
@@ -235,10 +231,6 @@ class NvueSetting(CumulusPart, Setting[T]):
             around = self.made(around, port, earlier)
         lines = tuple(self.lines(port, around, self.made(around, port, wanted)))
         return revision(lines, afresh=afresh)
-
-    def wrong(self, wanted: T, found: T, before: Applied, after: Applied) -> str:
-        """See Setting."""
-        return "" if self.same(wanted, found) else super().wrong(wanted, found, before, after)
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
         """Raises CommandRejected, ToolMissing."""
@@ -294,7 +286,7 @@ class ProfileSetting(NvueSetting[T]):
                 return self._tidied(applied.applying(name), port)
         name = f"{ours}-{base}" if base else ours
         if not NAME.fullmatch(name):
-            problem = f"{name} would be no name of a profile"
+            problem = f"{name} would not be a valid profile name"
             self.reject(f"qos {self.feature} {base}", problem, "give the profile a shorter one")
         return self._tidied(applied.applying(name, own), port)
 

@@ -25,7 +25,7 @@ _COMPLAINTS = {
 }
 NVUE = Tool(
     name="nv",
-    install="this is no Cumulus Linux 5 with NVUE: check `platform` in the testbed file",
+    install="this is not Cumulus Linux 5 with NVUE: check `platform` in the testbed file",
     complaints=tuple(
         Complaint(says=says, remedy=do, only_failed=not says.startswith("^"))
         for says, do in _COMPLAINTS.items()

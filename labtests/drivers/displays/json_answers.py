@@ -37,4 +37,4 @@ def _fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_json(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")

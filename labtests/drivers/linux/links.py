@@ -119,7 +119,16 @@ def parse_date(reply: Reply) -> float:
     return float(text)
 
 
-class Cables(PortStatistics, LinkState, LinkErrors, OwnClock):
+class DateClock(OwnClock):
+    """The clock of anything that runs Linux."""
+
+    def own_clock(self) -> Asking[ClockReading]:
+        """By date, to the millisecond that an exchange takes."""
+        reply = yield from ask(DATE_COMMAND)
+        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
+
+
+class Cables(PortStatistics, LinkState, LinkErrors, DateClock):
     """Links and the clock of any Linux box, a server or a switch."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
@@ -138,11 +147,6 @@ class Cables(PortStatistics, LinkState, LinkErrors, OwnClock):
         """Errors of the net device, and how often its link went down."""
         reply, own = yield from self._net_statistics(port)
         return error_readings(kernel_readings(reply, port, own))
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """By date, to the millisecond that an exchange takes."""
-        reply = yield from ask(DATE_COMMAND)
-        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
 
 class HostLinks(Cables, HostCounters, RocePorts):

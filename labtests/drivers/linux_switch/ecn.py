@@ -6,22 +6,17 @@ is measured. A queue without a qdisc of its own gets back the class's default.
 """
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 
-from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.facts import Lacking
-from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
+from labtests.capabilities.records import EcnSetting, WredQueue
 from labtests.capabilities.settings import ECN, Commands
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
+from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.parsing import whole
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, if_done, root, script
-
-KMIN_BYTES, KMAX_BYTES, PMAX_PERCENT, EXPONENT = 30_000, 90_000, 10, 3
-"""The curve of `ecn_on`: from 20 full frames to 60, and an average over 8 packets, so that a queue
-of 64 KiB and more marks before it is full at 0.1 to 10 Gbit/s. (It is not told the port.)"""
 
 KERNEL = script(
     "grep -hs '^sch_red ' /proc/modules; "
@@ -50,10 +45,14 @@ class Marking(Lacking):
         return dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
 
 
-class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
+class TcEcn(TcSetting[EcnSetting], MarkingInBytes):
     """The REDs of a port; limits in bytes, the exponent is RED's Wlog."""
 
     kind = ECN
+    usual = (30_000, 90_000, 10, 3)
+    """From 20 full frames to 60, and an average over 8 packets, so that a queue of 64 KiB and more
+    marks before it is full at 0.1 to 10 Gbit/s. (It is not told the port.)"""
+    ours = red.OURS
 
     def read(self, port: str) -> Asking[EcnSetting]:
         """RED of every queue that has one."""
@@ -62,25 +61,6 @@ class TcEcn(TcSetting[EcnSetting], EcnMarking, EcnCurves):
     def around(self, port: str, values: tuple[EcnSetting, ...] = ()) -> Asking[Tree]:
         """The port's tree: which fifo a queue has of its own is in no setting."""
         return self.tree(port)
-
-    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
-        """RED with ECN in these queues, none in the others."""
-        curves = (
-            MarkingCurve(
-                queue=queue,
-                kmin_bytes=KMIN_BYTES,
-                kmax_bytes=KMAX_BYTES,
-                pmax_percent=PMAX_PERCENT,
-                weighting_exponent=EXPONENT,
-            )
-            for queue in queues
-        )
-        return self.ecn_for(tuple(curves), cell_bytes=1)
-
-    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
-        """These curves; Linux counts bytes, so `cell_bytes` is not used."""
-        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
-        return EcnSetting(profile=red.OURS, queues=found)
 
     def commands(
         self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: Tree

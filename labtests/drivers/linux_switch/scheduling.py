@@ -11,6 +11,7 @@ from labtests.drivers.linux_switch.qdiscs import Bands, Qdisc
 from labtests.drivers.linux_switch.red import FRAME_BYTES
 from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Tree, at_place
+from labtests.drivers.sharing import round_robin
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell, root
 
@@ -62,14 +63,7 @@ class TcScheduling(TcSetting[SchedulingSetting], QueueShares):
         one frame; one of 0 percent has a tenth of a frame. Ports of this platform differ in what
         they can do: `commands` says so."""
         least = min((share for share in shares if share), default=1)
-        return order.setting(
-            tuple(
-                QueueSchedule(queue=q, group="sp", weight=None)
-                if share is None
-                else QueueSchedule(queue=q, group="1", weight=_quantum(share, least))
-                for q, share in enumerate(shares)
-            )
-        )
+        return order.setting(round_robin(shares, lambda share: _quantum(share, least)).queues)
 
     def commands(
         self, port: str, earlier: SchedulingSetting, wanted: SchedulingSetting, around: Served

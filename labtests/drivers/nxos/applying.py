@@ -51,14 +51,6 @@ class PolicySetting(NxosSetting[T]):
             return tuple(unused(of))
         return tuple(self.use(of, place, wanted).commands(of))
 
-    def wrong(self, wanted: T, found: T, before: Any, after: Any) -> str:
-        """See Setting."""
-        return "" if self.same(wanted, found) else super().wrong(wanted, found, before, after)
-
-    def same(self, one: T, other: T) -> bool:
-        """Whether two values are one, whatever the policies are called."""
-        return one == other
-
     @abstractmethod
     def value(self, of: Configured, place: PolicyPlace) -> T:
         """What is in force there. Raises CommandRejected for what labtests cannot tell."""

@@ -7,17 +7,16 @@ force. Thresholds of RED are kept in bytes; a kbyte is taken for 1000 of them (n
 """
 
 from collections.abc import Hashable, Mapping
-from collections.abc import Set as AbstractSet
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.records import (
     EcnSetting,
-    MarkingCurve,
     QueueSchedule,
     SchedulingSetting,
     WredQueue,
 )
+from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.nxos.applying import IPQOS, PolicySetting, in_force, of_switch, without
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
 from labtests.drivers.nxos.policies import Use
@@ -37,9 +36,6 @@ _RED = NXOS.shape(
 )
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 _SERVING, _MARKING = ("priority", "bandwidth"), ("random-detect",)
-_LOW, _HIGH, _PERCENT, _WEIGHT = 150_000, 600_000, 7, 0
-"""As in published RoCE configurations (Cisco's AI/ML blueprints), but for the upper threshold:
-theirs, 3000 kbytes, is for 100G; at 10G three DCQCN senders fill a buffer before they slow."""
 
 _LAST = 8
 """Level of queues without priority; `priority level 1` is level 0."""
@@ -127,10 +123,13 @@ class _Egress(PolicySetting[s.T]):
         )
 
 
-class NxosEcn(_Egress[EcnSetting], EcnMarking, EcnCurves):
+class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail."""
 
     kind = s.ECN
+    usual = (150_000, 600_000, 7, 0)
+    """As in published RoCE configurations (Cisco's AI/ML blueprints), but for the upper threshold:
+    theirs, 3000 kbytes, is for 100G; at 10G three DCQCN senders fill a buffer before they slow."""
 
     def value(self, of: Configured, place: PolicyPlace) -> EcnSetting:
         """The profile is the policy-map that says so, at the port or for the switch."""
@@ -149,25 +148,6 @@ class NxosEcn(_Egress[EcnSetting], EcnMarking, EcnCurves):
     def same(self, one: EcnSetting, other: EcnSetting) -> bool:
         """By queue."""
         return set(one.queues) == set(other.queues)
-
-    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
-        """From 150 to 600 kbytes, up to 7 %, by the length of the moment."""
-        curves = (
-            MarkingCurve(
-                queue=queue,
-                kmin_bytes=_LOW,
-                kmax_bytes=_HIGH,
-                pmax_percent=_PERCENT,
-                weighting_exponent=_WEIGHT,
-            )
-            for queue in queues
-        )
-        return self.ecn_for(tuple(curves), cell_bytes=1)
-
-    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
-        """In bytes, so whatever a cell is."""
-        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
-        return EcnSetting(profile="labtests", queues=found) if found else EcnSetting()
 
 
 class NxosScheduling(_Egress[SchedulingSetting], QueueShares):

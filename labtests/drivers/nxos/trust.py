@@ -7,11 +7,11 @@ or by neither; one that looks at anything else is refused.
 from collections.abc import Hashable
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Unfit, written
+from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.nxos.applying import IPQOS, PolicySetting
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
 from labtests.drivers.nxos.policies import Use, base, named
@@ -130,10 +130,8 @@ class NxosTrust(_Ingress[TrustSetting]):
         return self.made(place, (what, _USUAL[what]))
 
 
-class NxosDscpMap(_Ingress[tuple[int, ...]], DscpClasses):
+class NxosDscpMap(_Ingress[tuple[int, ...]], DscpMapSetting):
     """The qos-group of each DSCP at a port that classifies by DSCP."""
-
-    kind = s.DSCP_MAP
 
     def value(self, of: Configured, place: PolicyPlace) -> tuple[int, ...]:
         """Refused where there is none."""
@@ -149,10 +147,6 @@ class NxosDscpMap(_Ingress[tuple[int, ...]], DscpClasses):
     def use(self, of: Configured, place: PolicyPlace, wanted: tuple[int, ...]) -> Use:
         """See PolicySetting."""
         return self.made(place, ("dscp", wanted))
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
 
 class NxosQueueMap(NxosSetting[tuple[int, ...]]):

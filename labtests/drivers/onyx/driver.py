@@ -70,7 +70,7 @@ def _neighbours(reply: Reply) -> Iterator[Neighbour]:
                 continue
             found = _AT.fullmatch(name)
             if found is None:
-                row.refuse(f"has {excerpt(name, 80)!r}, which is no port")
+                row.refuse(f"has {excerpt(name, 80)!r}, which is not a port")
             heard = node.rows()
             if len(heard) != 1 or found[1] in seen:
                 node.refuse(

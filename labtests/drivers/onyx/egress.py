@@ -7,9 +7,9 @@ class may hold. There is no probability, neither in lines nor in displays: it is
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
@@ -23,6 +23,7 @@ from labtests.drivers.onyx.session import (
     show,
 )
 from labtests.drivers.parsing import READ_AGAIN
+from labtests.drivers.sharing import round_robin
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -51,7 +52,9 @@ def parse_congestion(reply: Reply) -> dict[str, Congestion]:
     first, *rows = map(Told.by, whole.rows() or (whole,))
     names = [f"TC-{queue}" for queue in QUEUES]
     if [row.text("header") for row in rows] != names:
-        whole.refuse(f"has not the classes from {names[0]} to {names[-1]}", READ_AGAIN)
+        whole.refuse(
+            f"does not list exactly the classes from {names[0]} to {names[-1]}", READ_AGAIN
+        )
     port, marked = first["Interface ethernet"].word(), first["ECN marked packets"].number()
     found = [each for queue, row in enumerate(rows) if (each := _curve(queue, row))]
     return {
@@ -240,12 +243,4 @@ class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):
 
     def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
         """Percentages as weights."""
-        return r.SchedulingSetting(
-            discipline="wrr", unit="weight", queues=tuple(_schedules(shares))
-        )
-
-
-def _schedules(shares: Shares) -> Iterator[r.QueueSchedule]:
-    for queue, share in enumerate(shares):
-        group = "sp" if share is None else "1"
-        yield r.QueueSchedule(queue=queue, group=group, weight=share)  # type: ignore[arg-type]
+        return replace(round_robin(shares), unit="weight")

@@ -187,6 +187,6 @@ class OnyxFrameLimit(OnyxSetting[int | None], FrameLengths):
         mtu = (wanted or 0) - HEADER_BYTES
         if mtu not in MTUS:
             remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
-            problem = f"{wanted} is no length of a frame there"
+            problem = f"{wanted} is not a valid frame length there"
             self.reject(f"interface {port} mtu", problem, remedy)
         return (self.of_port(port, "mtu", mtu, "force"),)

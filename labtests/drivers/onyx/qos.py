@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays.trees import Node
+from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.onyx.session import OnyxSetting, Told, in_json
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.transport.asking import Asking, ask_each
@@ -100,10 +100,8 @@ class OnyxTrust(_OfQos[TrustSetting]):
         return () if same else (self.of_port(port, "qos", "trust", _WORDS[wanted.source]),)
 
 
-class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpClasses):
+class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpMapSetting):
     """The switch-priority of each DSCP, at a port that classifies by DSCP."""
-
-    kind = s.DSCP_MAP
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """Refused at a port that does not classify by DSCP."""
@@ -123,10 +121,6 @@ class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpClasses):
             for dscp, (before, after) in enumerate(pairs)
             if before != after
         )
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
 
 class OnyxQueueMap(_OfQos[tuple[int, ...]]):

@@ -114,7 +114,7 @@ class Told:
     def numbered(self, most: int) -> "list[Told]":
         """What it says of 0, 1, ... below this; exactly those have to be there."""
         if set(self.fields) != set(map(str, range(most))):
-            self.node.refuse(f"has not the numbers from 0 to {most - 1}", READ_AGAIN)
+            self.node.refuse(f"does not have exactly the numbers from 0 to {most - 1}", READ_AGAIN)
         return [Told.by(self.fields[str(n)]) for n in range(most)]
 
 

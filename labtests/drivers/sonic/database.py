@@ -232,10 +232,6 @@ class DbSetting(SonicPart, Setting[T]):
         """The tables that say so; the same where they do. Raises CommandRejected for what they
         cannot say."""
 
-    def same(self, one: T, other: T) -> bool:
-        """Whether two values are one, whatever the entries are called."""
-        return one == other
-
     def read(self, port: str) -> Asking[T]:
         """As configured."""
         return self.value((yield from self.around(port)), port)
@@ -256,10 +252,6 @@ class DbSetting(SonicPart, Setting[T]):
         if not self.same(self.value(around, port), earlier):
             around = self.made(around, port, earlier)
         return differences(around, tidied(self.made(around, port, wanted)))
-
-    def wrong(self, wanted: T, found: T, before: Db, after: Db) -> str:
-        """See Setting."""
-        return "" if self.same(wanted, found) else super().wrong(wanted, found, before, after)
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
         """Raises CommandRejected, ToolMissing."""

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.driver import Driver
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.displays import Table, read_table
-from labtests.drivers.linux.links import DATE_COMMAND, parse_date
+from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.drivers.sonic.database import Db, read_tables
 from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
@@ -22,7 +22,7 @@ from labtests.drivers.sonic.watchdog import (
     SonicWatchdogCounters,
     SonicWatchdogTimes,
 )
-from labtests.transport.asking import Asking, ask
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 SESSION = "shell"
@@ -124,7 +124,7 @@ def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
                 yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
 
 
-class SonicState(SonicPart, Versions, Neighbours, OwnClock, Obstacles):
+class SonicState(SonicPart, Versions, Neighbours, DateClock, Obstacles):
     """The box itself."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -134,11 +134,6 @@ class SonicState(SonicPart, Versions, Neighbours, OwnClock, Obstacles):
     def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
         """By LLDP."""
         return parse_lldp((yield from show("lldp", "table")))
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """As any Linux box."""
-        reply = yield from ask(DATE_COMMAND)
-        return ClockReading(device_s=parse_date(reply), lab_s=reply.time_s, resolution_s=0.0)
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What the configuration has that would undo or distort a test's settings."""

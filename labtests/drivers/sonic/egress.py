@@ -5,12 +5,11 @@ of green packets: all are, unless something colours them.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from typing import ClassVar
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.records import (
     EcnSetting,
     MarkingCurve,
@@ -18,13 +17,13 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     WredQueue,
 )
+from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.sharing import round_robin
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
 
 QUEUES = range(8)
 _MARKS_GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 _MARKS_OTHERS = ("ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red")
-_USUAL = (150_000, 600_000, 7)
-"""As labtests marks on a Nexus: it holds three DCQCN senders from 10G on."""
 
 
 class _Queues(DbSetting[s.T]):
@@ -69,13 +68,15 @@ def _others(entry: Entry, own: Entry) -> Entry:
     return {name: value for name, value in entry.items() if name not in (*own, "weight")}
 
 
-class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
+class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail. The profile of a
     setting says which WRED profile each queue has: `3 AZURE_LOSSLESS, 4 AZURE_LOSSLESS`."""
 
     kind = s.ECN
     tables = ("QUEUE", "WRED_PROFILE")
     pool = "WRED_PROFILE"
+    usual = (150_000, 600_000, 7, 0)
+    """As labtests marks on a Nexus: it holds three DCQCN senders from 10G on."""
 
     def value(self, db: Db, port: str) -> EcnSetting:
         """As configured."""
@@ -102,7 +103,14 @@ class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
         )
         if percent > 100 or low > high:
             raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
-        return _curve(queue, low, high, percent, ecn)
+        return WredQueue(
+            queue=queue,
+            low_limit=low,
+            high_limit=high,
+            drop_probability_percent=percent,
+            weighting_exponent=0,
+            ecn=ecn,
+        )
 
     def _known(
         self, where: str, entry: Entry, field: str, usual: str, words: tuple[str, ...]
@@ -137,35 +145,12 @@ class SonicEcn(_Queues[EcnSetting], EcnMarking, EcnCurves):
             return self.meant(slot.referring(db, ""), slot, fits, {})
         return self.meant(db, slot, fits, _profile(curve), name)
 
-    def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
-        """From 150 to 600 kB, up to 7 %."""
-        return _setting(_curve(queue, *_USUAL, ecn=True) for queue in sorted(queues))
-
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
         """In bytes, so whatever a cell is."""
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
             problem = "SONiC looks at the queue of the moment, not at an average"
             raise self.reject(f"ecn of queue {averaged[0]}", problem, "use weighting_exponent: 0")
-        return _setting(
-            _curve(each.queue, each.kmin_bytes, each.kmax_bytes, each.pmax_percent, ecn=True)
-            for each in sorted(curves, key=lambda each: each.queue)
-        )
-
-
-def _curve(queue: int, low: int, high: int, percent: int, ecn: bool) -> WredQueue:
-    return WredQueue(
-        queue=queue,
-        low_limit=low,
-        high_limit=high,
-        drop_probability_percent=percent,
-        weighting_exponent=0,
-        ecn=ecn,
-    )
-
-
-def _setting(queues: Iterable[WredQueue]) -> EcnSetting:
-    found = tuple(queues)
-    return EcnSetting(profile="labtests", queues=found) if found else EcnSetting()
+        return super().ecn_for(curves, cell_bytes)
 
 
 def _profile(curve: WredQueue) -> Entry:
@@ -232,10 +217,4 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Weights are the shares."""
-        queues = tuple(
-            QueueSchedule(queue=queue, group="sp", weight=None)
-            if share is None
-            else QueueSchedule(queue=queue, group="1", weight=max(share, 1))
-            for queue, share in enumerate(shares)
-        )
-        return SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
+        return round_robin(shares, lambda share: max(share, 1))

@@ -7,11 +7,10 @@ taken for queue n for TC n, which is from memory.
 import re
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import TrustSetting
 from labtests.core.output import excerpt
+from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.sonic.database import OURS, Db, DbSetting, Entry, Slot, short
-from labtests.transport.asking import Asking
 
 _DSCP, _QUEUE, GROUP = "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"
 _NUMBER = re.compile("NULL|0|[1-9][0-9]?")
@@ -35,7 +34,7 @@ class _Maps(DbSetting[s.T]):
         if entry is None:
             raise self.reject(where, f"{slot.key} refers to it, and it is not there", "make it")
         if odd := sorted(name for name in entry if not _NUMBER.fullmatch(name)):
-            problem = f"it maps {excerpt(odd[0], 80)!r}, which is no number"
+            problem = f"it maps {excerpt(odd[0], 80)!r}, which is not a number"
             raise self.reject(where, problem, "write whole numbers without zeros before them")
         return tuple(self._class(where, entry, n) for n in range(size))
 
@@ -92,10 +91,9 @@ class SonicTrust(_Maps[TrustSetting]):
         return self.mapped(db, slot, _USUAL)
 
 
-class SonicDscpMap(_Maps[tuple[int, ...]], DscpClasses):
+class SonicDscpMap(_Maps[tuple[int, ...]], DscpMapSetting):
     """The TC of each DSCP at a port that has a map."""
 
-    kind = s.DSCP_MAP
     tables = SonicTrust.tables
 
     def value(self, db: Db, port: str) -> tuple[int, ...]:
@@ -109,10 +107,6 @@ class SonicDscpMap(_Maps[tuple[int, ...]], DscpClasses):
     def made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
         """See DbSetting."""
         return self.mapped(db, slot_of(port, _DSCP), wanted)
-
-    def dscp_map(self, port: str) -> Asking[tuple[int, ...]]:
-        """See DscpClasses."""
-        return self.read(port)
 
 
 class SonicQueueMap(_Maps[tuple[int, ...]]):

@@ -13,6 +13,7 @@ from labtests.simlab.switch_cli import (
     SectionKind,
     SwitchCli,
     View,
+    apply_ports,
     close,
     enter,
     leave,
@@ -146,7 +147,7 @@ COMWARE = SwitchCli(
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=SYSTEM, changed=deadlock.reapply),
+        "": SectionKind(settings=SYSTEM, changed=apply_ports),
         "interface": ports.KIND,
         wred.TABLE: wred.KIND,
         **maps.KINDS,

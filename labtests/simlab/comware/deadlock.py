@@ -70,9 +70,3 @@ def guard(switch: EmulatedSwitch, port: CliSection) -> DeadlockDetection | None:
 
 def _times_ms(root: CliSection, beginning: str, tick_ms: int) -> dict[int, int]:
     return {each.values["cos"]: each.values["ticks"] * tick_ms for each in root.under(beginning)}
-
-
-def reapply(switch: EmulatedSwitch, root: CliSection) -> None:
-    """The switch's lines have changed: so have its ports."""
-    for port in switch.configuration.of("interface").values():
-        switch.changed(port)

@@ -9,6 +9,7 @@ from labtests.simlab.switch_cli import (
     CliCommand,
     CliSession,
     EmulatedSwitch,
+    clock,
     per_port,
     rows,
     top,
@@ -140,10 +141,6 @@ def _version(session: CliSession, call: CliCall) -> str:
     return session.show("version", model=MODEL, uptime_s=int(session.switch.uptime_s()))
 
 
-def _clock(session: CliSession, call: CliCall) -> str:
-    return session.show("clock", now=session.switch.now)
-
-
 def _log(session: CliSession, call: CliCall) -> str:
     """Of which no message was ever lost."""
     switch: Any = session.switch
@@ -191,7 +188,7 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
 PORT = "[ <port> ]"
 DISPLAYS = {
     "display version": CliCommand(_version),
-    "display clock": CliCommand(_clock),
+    "display clock": clock(),
     "display logbuffer": CliCommand(_log),
     "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
     f"display interface {PORT}": per_port("interface", _interface),

@@ -49,10 +49,6 @@ class CumulusChassis(Chassis):
             if self.network.dot1p_lp[int(priority)] != each["traffic-class"]:
                 self.network.set_dot1p_lp(int(priority), each["traffic-class"])
 
-    def refused(self, port: str) -> int:
-        """Packets that were dropped on their way in."""
-        return self.statistics.drops(port).input_drops
-
     def renew(self, port: str) -> None:
         """See Chassis."""
         self.apply(port, behaviour(in_force(self.ports, self.revisions.tree), port))

@@ -106,7 +106,7 @@ class LinuxHost(Machine):
             login.hang_up()
 
     def announces(self, interface: str) -> Announced:
-        """See face.Announcing: what lldpd says unless it is told otherwise."""
+        """What lldpd says on this port unless it is told otherwise."""
         port = self.port(interface)
         mac = "" if port is None else dotted(port.mac)
         return Announced(

@@ -10,6 +10,7 @@ from labtests.simlab.switch_cli import (
     SectionKind,
     SwitchCli,
     View,
+    apply_ports,
     close,
     enter,
     leave,
@@ -114,7 +115,7 @@ NXOS = SwitchCli(
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=ROOT, changed=watchdog.reapply),
+        "": SectionKind(settings=ROOT, changed=apply_ports),
         "interface": ports.KIND,
         **policies.KINDS,
     },

@@ -10,6 +10,7 @@ from labtests.simlab.switch_cli import (
     CliSection,
     CliSession,
     EmulatedSwitch,
+    clock,
     per_port,
     rows,
 )
@@ -125,10 +126,6 @@ def _version(session: CliSession, call: CliCall) -> str:
     return session.show("version", uptime_s=int(switch.uptime_s()), **told)
 
 
-def _clock(session: CliSession, call: CliCall) -> str:
-    return session.show("clock", now=session.switch.now)
-
-
 def _neighbours(session: CliSession, call: CliCall) -> str:
     switch = session.switch
     heard = ((switch.short(port), switch.lldp_neighbour(port)) for port in switch.ports)
@@ -170,7 +167,7 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
 
 DISPLAYS = {
     "show version": CliCommand(_version),
-    "show clock": CliCommand(_clock),
+    "show clock": clock(),
     "show lldp neighbors detail": CliCommand(_neighbours),
     "show interface [ <port> ]": per_port("interface", _interface),
     "show interface [ <port> ] priority-flow-control": rows("pfc", _pfc),

@@ -21,6 +21,7 @@ from labtests.simlab.switch_cli import (
     CommandRefused,
     EmulatedSwitch,
     SectionKind,
+    apply_ports,
     enter,
     setting,
     top,
@@ -232,31 +233,25 @@ def dscp_map(switch: EmulatedSwitch, port: CliSection) -> tuple[int, ...]:
 # -- the sections ----------------------------------------------------------------------------------
 
 
-def _all_ports(switch: EmulatedSwitch, section: CliSection) -> None:
-    """Whatever it was, ports may follow it."""
-    for port in switch.configuration.of("interface").values():
-        switch.changed(port)
-
-
 def _policy_kind(kind: str) -> SectionKind:
     header = f"policy-map type {kind} {{name}}"
-    return SectionKind(header=header, missing=words.NO_POLICY, changed=_all_ports)
+    return SectionKind(header=header, missing=words.NO_POLICY, changed=apply_ports)
 
 
 KINDS = {
     "class-map": SectionKind(
         header="class-map type qos match-any {name}", settings=MATCHES,
-        missing=words.NO_CLASS_MAP, changed=_all_ports,
+        missing=words.NO_CLASS_MAP, changed=apply_ports,
     ),
     **{kind: _policy_kind(kind) for kind in IN_CLASS},
     **{
         f"{kind}-class": SectionKind(
             header="class {name}" if kind == "qos" else f"class type {kind} {{name}}",
-            settings=lines, inside=kind, missing=words.NO_SUCH_CLASS, changed=_all_ports,
+            settings=lines, inside=kind, missing=words.NO_SUCH_CLASS, changed=apply_ports,
         )
         for kind, lines in IN_CLASS.items()
     },
-    "system": SectionKind(header="system {name}", settings=IN_SYSTEM, changed=_all_ports),
+    "system": SectionKind(header="system {name}", settings=IN_SYSTEM, changed=apply_ports),
 }  # fmt: skip
 
 
@@ -276,7 +271,7 @@ def _leave_class(kind: str) -> CliCommand:
         session.switch.configuration.remove(
             (session.paths[0][0], (f"{kind}-class", call.words[-1]))
         )
-        _all_ports(session.switch, session.switch.configuration.root)
+        apply_ports(session.switch, session.switch.configuration.root)
         return ""
 
     return CliCommand(remove, changes=True)

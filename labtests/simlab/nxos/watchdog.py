@@ -62,12 +62,6 @@ def guard(switch: EmulatedSwitch, port: CliSection) -> PfcWatchdog | None:
     )
 
 
-def reapply(switch: EmulatedSwitch, root: CliSection) -> None:
-    """The switch's lines have changed: so have its ports."""
-    for port in switch.configuration.of("interface").values():
-        switch.changed(port)
-
-
 # -- displays --------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from labtests.simlab.onyx import ports
 from labtests.simlab.onyx.ports import QUEUES
 from labtests.simlab.onyx.words import PortSpan, number
-from labtests.simlab.switch_cli import CliCall, CliCommand, CliSession, EmulatedSwitch
+from labtests.simlab.switch_cli import CliCall, CliCommand, CliSession, EmulatedSwitch, clock
 
 MODEL, VERSION = "x86onie", "3.10.SIMULATED"
 NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
@@ -248,10 +248,6 @@ def _version_text(session: CliSession, call: CliCall) -> str:
     return session.show("version", told=_version(session, call))
 
 
-def _clock(session: CliSession, call: CliCall) -> str:
-    return session.show("clock", now=session.switch.now)
-
-
 def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
     heard = ((port, session.switch.lldp_neighbour(port)) for port in session.switch.ports)
     found = [
@@ -296,7 +292,7 @@ _PORT = "show interfaces ethernet [ <ports> ]"
 DISPLAYS = {
     "show version": CliCommand(_version_text),
     "show version | json-print": _json(_version),
-    "show clock": CliCommand(_clock),
+    "show clock": clock(),
     "show lldp interfaces ethernet remote | json-print": _json(_neighbours),
     "show dcb priority-flow-control [ interface ethernet <ports> ]": CliCommand(_pfc_text),
     "show dcb priority-flow-control [ interface ethernet <ports> ] | json-print": _json(_pfc_json),

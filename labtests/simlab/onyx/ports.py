@@ -6,6 +6,7 @@ from labtests.simlab.switch_cli import (
     EmulatedSwitch,
     PortBehaviour,
     SectionKind,
+    apply_ports,
     setting,
 )
 
@@ -156,13 +157,8 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     )
 
 
-def _all_ports(switch: EmulatedSwitch, root: CliSection) -> None:
-    for port in switch.configuration.of("interface").values():
-        switch.changed(port)
-
-
 KINDS = {
-    "": SectionKind(settings=ROOT, changed=_all_ports),
+    "": SectionKind(settings=ROOT, changed=apply_ports),
     "interface": SectionKind(settings=SETTINGS, changed=_changed),
 }
 

@@ -68,10 +68,6 @@ class SonicChassis(Chassis):
                 if self.shown.usual.get(kind) != (seconds := int(told) / 1000):
                     self.shown.refresh_every(kind, seconds)
 
-    def refused(self, port: str) -> int:
-        """Packets that were dropped on their way in."""
-        return self.statistics.drops(port).input_drops
-
     def renew(self, port: str) -> None:
         """See Chassis."""
         self.apply(port, self.db.behaviour(self.cabled[port]))

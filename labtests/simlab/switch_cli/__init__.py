@@ -8,6 +8,7 @@ docs/new-platform.md). `CliSwitch(lab, device, cli)` is the emulated device.
 from labtests.simlab.switch_cli.chassis import Chassis, PortBehaviour
 from labtests.simlab.switch_cli.cli import CliWords, CountingRules, Pager, SwitchCli, View
 from labtests.simlab.switch_cli.commands import (
+    clock,
     close,
     enter,
     leave,
@@ -31,7 +32,7 @@ from labtests.simlab.switch_cli.configuration import (
 from labtests.simlab.switch_cli.device import CliSwitch
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
 from labtests.simlab.switch_cli.session import CliSession
-from labtests.simlab.switch_cli.switch import EmulatedSwitch
+from labtests.simlab.switch_cli.switch import EmulatedSwitch, apply_ports
 
 __all__ = [
     "Chassis",
@@ -51,6 +52,8 @@ __all__ = [
     "SectionKind",
     "SwitchCli",
     "View",
+    "apply_ports",
+    "clock",
     "close",
     "enter",
     "leave",

@@ -105,6 +105,10 @@ class Chassis(ABC):
         broken = self.faults.defects.broken_frames(port, self._lab.timeline.now_ns)
         return self.statistics.drops(port).crc_errors + broken
 
+    def refused(self, port: str) -> int:
+        """Packets that were dropped on their way in."""
+        return self.statistics.drops(port).input_drops
+
     def lldp_neighbour(self, port: str) -> Announced | None:
         """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
         a cable, or while the port is shut down."""

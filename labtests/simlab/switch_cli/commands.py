@@ -118,6 +118,11 @@ def paging(on: bool) -> CliCommand:
     return CliCommand(switch)
 
 
+def clock() -> CliCommand:
+    """The switch's time, on the screen `clock`."""
+    return CliCommand(lambda session, call: session.show("clock", now=session.switch.now))
+
+
 def save(said: str) -> CliCommand:
     """Save the running configuration as the startup configuration."""
 

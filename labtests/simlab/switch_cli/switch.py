@@ -12,6 +12,12 @@ from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
 
 
+def apply_ports(switch: "EmulatedSwitch", section: CliSection) -> None:
+    """A section has changed that ports may follow."""
+    for port in switch.configuration.of("interface").values():
+        switch.changed(port)
+
+
 class EmulatedSwitch(Chassis):
     """One switch, as commands see it."""
 
@@ -52,7 +58,7 @@ class EmulatedSwitch(Chassis):
         return self.configuration.find(top("interface", name))
 
     def announces(self, interface: str) -> Announced:
-        """See Announcing."""
+        """What it says by LLDP on this port."""
         usual = self.cli.words.port_description.format(port=interface)
         return Announced(
             chassis="0200-0000-0000",

@@ -1,5 +1,5 @@
-"""What a fifth attacker did on the runner's own machine: compiled code, a lease that is lost, files
-of host keys, journals, references."""
+"""An attacker on the runner's own machine: compiled code, a lease that is lost, files of host keys,
+journals, references."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""What an outside reader made green although it was wrong, or red although nothing was."""
+"""What tools report is held against counters of hosts and switch: flows that hardly sent, pauses
+without frames, losses of others."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a fifth attacker did as a device: SSH that is none, numbers without end, floods that nobody
+"""A device that attacks its runner: SSH that is none, numbers without end, floods that nobody
 reads, files that never end, and a clock that is set back."""
 
 import re

@@ -1,5 +1,5 @@
-"""What a third attacker did: a folder that says it is registered, a journal that says it has ended,
-a login that asks the user's terminal, keys that are learned at once, changes folded by turns."""
+"""A folder that says it is registered, a journal that says it has ended, a login that asks the
+user's terminal, keys that are learned at once, changes folded by turns."""
 
 import json
 import threading

@@ -1,5 +1,5 @@
-"""What a ninth attacker did: passwords as names in journals and snapshots, counters of more than 64
-bits, answers of line ends only, files of a kind that nobody wrote."""
+"""Passwords as names in journals and snapshots, counters of more than 64 bits, answers of line ends
+only, files of a kind that nobody wrote."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""What an eighth attacker did: a box that shows its own password as a name, values that nothing can
-read back, tables that take quadratic time, words that no command line can hold."""
+"""A box that shows its own password as a name, values that nothing can read back, tables that take
+quadratic time, words that no command line can hold."""
 
 import json
 

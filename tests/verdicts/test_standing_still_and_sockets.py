@@ -1,13 +1,14 @@
-"""What an adversary of 2026-11 made green, or red for a wrong reason."""
+"""Senders that stand still or are served too slowly, and datagrams that a socket, or nobody,
+lost."""
 
 from dataclasses import replace
 
 import pytest
 from handmade import flow, reading, rows
 from handmade_loads import load
-from test_a_fourth_reading import grown
-from test_a_third_reading import because, incast_of
 from test_ecn_verdict import GOOD, WITHOUT, tcp
+from test_pauses_and_cnps import grown
+from test_slowed_by_marks import because, incast_of
 from test_the_tail import LONG, S1, of_long_datagrams
 
 from labtests.capabilities import counters as c

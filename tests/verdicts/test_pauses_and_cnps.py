@@ -1,5 +1,5 @@
-"""What another adversary found green: pauses nobody can have caused, CNPs that cannot have held a
-sender, datagrams that never left their host."""
+"""Pauses nobody can have caused, CNPs that cannot have held a sender, datagrams that never left
+their host."""
 
 from dataclasses import replace
 

@@ -1,15 +1,15 @@
-"""What a fifth reader of the verdicts found: a control whose counter counts half, is somebody
-else's, or that repeats segments for nothing."""
+"""A control whose counter counts half, is somebody else's, or that repeats segments for nothing;
+what takes the line, gets lost on the way back, or is dropped by filters."""
 
 from dataclasses import replace
 
 import pytest
 from handmade import control_of, good_evidence, reading, rows
 from handmade_loads import load
-from test_a_fourth_reading import grown, without_last_read
 from test_counters_of_the_end import notified
 from test_ecn_verdict import GOOD, WITHOUT
 from test_mutations import S1, dcqcn, with_nics
+from test_pauses_and_cnps import grown, without_last_read
 from test_sound import R_NIC
 
 from labtests.capabilities import counters as c

@@ -1,4 +1,5 @@
-"""What a third outside reader made green although it was wrong."""
+"""Whether it was marks that slowed a sender, what proves that it lost nothing, and when a control
+proves a counter."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,5 @@
-"""What a second outside reader made green although it was wrong, or red although nothing was."""
+"""Whose loss a loss is: of a host's stack, its NIC, a cable, a switch port beside its queues, or
+somebody else's traffic."""
 
 from dataclasses import replace
 

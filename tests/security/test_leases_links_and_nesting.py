@@ -1,6 +1,5 @@
-"""What a fourth attacker did: a lease that begins anew, a host that takes nothing more, a packet
-without end, files beside the door, links, answers that no parser knew, deep nesting. What he did
-with testbed files: test_found_files.py."""
+"""A lease that begins anew, a host that takes nothing more, a packet without end, files beside the
+door, links, answers that no parser knew, deep nesting. Of testbed files: test_found_files.py."""
 
 import ast
 import socket
