@@ -44,6 +44,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_nexus",
         "test_ring",
         "test_cumulus",
+        "test_dot1p",
         "test_onyx",
         "test_sonic",
         "test_story_honesty",

@@ -57,6 +57,27 @@ class ClockReading:
     resolution_s: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tags:
+    """The VLAN interface that has a port's address, and the 802.1p priority in the tag of what is
+    sent from it: by DSCP (`of_dscp`, 64 of them), and how the host says it (`egress`: of each
+    socket priority that has one)."""
+
+    interface: str
+    vlan: int
+    egress: tuple[tuple[int, int], ...]
+    of_dscp: tuple[int, ...]
+
+
+@runtime_checkable
+class TaggedPorts(Protocol):
+    """A host that tells with which 802.1p priority packets leave it by a VLAN interface."""
+
+    @abstractmethod
+    def tags(self, port: str, interface: str, vlan: int) -> Asking[Tags | None]:
+        """Of the interface of this VLAN on the port, by its name; None where the host has none."""
+
+
 @runtime_checkable
 class LinkState(Protocol):
     """A device that tells how its links are."""

@@ -18,6 +18,7 @@ CHECKS = (
     "versions",
     "rdma",
     "gid",
+    "vlan",
     "cabling",
     "speed",
     "fec",
@@ -68,6 +69,7 @@ def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterat
     yield from hosts.left_behind(known)
     yield from hosts.versions(known)
     yield from hosts.rdma(testbed, known)
+    yield from hosts.vlans(testbed, known)
     lab = cables.CheckedLab(testbed, known)
     for of_cables in (
         cables.cabling,

@@ -16,6 +16,8 @@ from labtests.capabilities.facts import (
     OwnClock,
     RoceFacts,
     RocePorts,
+    TaggedPorts,
+    Tags,
 )
 from labtests.capabilities.records import Reading
 from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
@@ -61,6 +63,7 @@ class Known:
     rights: Rights | Unknown | None = None
     links: Mapping[str, LinkFacts | Unknown] = field(default_factory=dict)
     roces: Mapping[str, RoceFacts | Unknown] = field(default_factory=dict)
+    tags: Mapping[str, Tags | Unknown | None] = field(default_factory=dict)  # of VLANs' ports
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
 
 
@@ -101,14 +104,16 @@ def _told_of(lab: Lab, device: Device) -> Asking[Known]:
     )
     links = _of_ports(lab, device, LinkState, lambda part, port: part.link(port))
     roces = _of_ports(lab, device, RocePorts, lambda part, port: part.roce(port))
-    found, ports = yield from both(facts, both(both(links, roces), _settings(lab, device)))
+    set_there = both(_settings(lab, device), _tags(lab, device))
+    found, ports = yield from both(facts, both(both(links, roces), set_there))
     told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
-    (of_links, of_roces), of_settings = ports
+    (of_links, of_roces), (of_settings, tags) = ports
     return Known(
         name=device.name,
         host=driver_module(device.platform).KIND == "host",
         links=of_links,
         roces=_with_rdma(of_roces),
+        tags=tags,
         settings=of_settings,
         **told,
     )
@@ -141,6 +146,16 @@ def _settings(lab: Lab, device: Device) -> Asking[dict[tuple[str, str], object]]
             for port, kind in each
             if lab.has(device.name, kind)
         }
+    )
+
+
+def _tags(lab: Lab, device: Device) -> Asking[dict[str, Tags | Unknown | None]]:
+    part = lab.drivers[device.name].able(TaggedPorts)
+    vlans = {port.interface: port.vlan for port in device.ports if port.vlan is not None}
+    if part is None:
+        return known(dict.fromkeys(vlans, Unknown(why="its platform tells nothing of VLANs")))
+    return by_name(
+        {port: told(part.tags(port, vlan.interface(port), vlan.id)) for port, vlan in vlans.items()}
     )
 
 

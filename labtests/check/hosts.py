@@ -4,13 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 from statistics import median
 
-from labtests.capabilities.facts import ClockReading, RoceFacts
+from labtests.capabilities.facts import ClockReading, RoceFacts, Tags
 from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
-from labtests.inventory import Testbed
+from labtests.inventory import Endpoint, Testbed, Vlan
 
 CLOCKS_APART_S = 1.0
 """More makes it hard to put logs of two devices beside each other."""
+
+Pairs = tuple[tuple[int, int], ...]
 
 _BOARD = re.compile(r"^(?P<version>\S+) \((?P<board>[^)]+)\)$")
 SAME_ON_ALL: dict[str, tuple[Level, str]] = {
@@ -157,6 +159,46 @@ def _gid(device: str, port: str, facts: RoceFacts, address: str | None) -> Check
         f"{address} has no RoCEv2 GID (addresses that have one: {there})",
         "give the interface the address of the testbed file (`ip address`)",
     )
+
+
+def vlans(testbed: Testbed, known: Mapping[str, Known]) -> Iterator[CheckFinding]:
+    """The VLAN interface of the testbed file is there, and tags as the file says."""
+    for device in known.values():
+        for port, tags in device.tags.items():
+            at = testbed.port(Endpoint(device=device.name, interface=port))
+            assert at.vlan is not None
+            yield _vlan(Subject("vlan", device.name, port), at.vlan, port, tags)
+
+
+def _vlan(at: Subject, vlan: Vlan, port: str, tags: Tags | Unknown | None) -> CheckFinding:
+    name = vlan.interface(port)
+    if isinstance(tags, Unknown):
+        return at.unknown(tags.why)
+    if tags is None:
+        made = f"`ip link add link {port} name {name} type vlan id {vlan.id}{_map(vlan.egress)}`"
+        return at.says(
+            "failure",
+            f"the host has no VLAN interface {name}",
+            f"make it, and give it the address of the testbed file: {made}",
+        )
+    if vlan.egress is None or dict(vlan.egress) == dict(tags.egress):
+        return at.ok(f"{name} tags by the egress-qos-map {_pairs(tags.egress) or '(empty)'}")
+    wanted = dict.fromkeys(dict(tags.egress), 0) | dict(vlan.egress)  # it only adds
+    return at.says(
+        "failure",
+        f"the egress-qos-map of {name} is {_pairs(tags.egress) or 'empty'}, and "
+        f"{_pairs(vlan.egress) or 'empty'} in the testbed file",
+        f"`ip link set dev {name} type vlan{_map(tuple(sorted(wanted.items())))}`, or correct "
+        "`egress:` in the testbed file",
+    )
+
+
+def _map(egress: Pairs | None) -> str:
+    return f" egress-qos-map {_pairs(egress)}" if egress else ""
+
+
+def _pairs(egress: Pairs) -> str:
+    return " ".join(f"{priority}:{pcp}" for priority, pcp in egress)
 
 
 def clocks(known: Mapping[str, Known], *, backend: str) -> Iterator[CheckFinding]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
+from labtests.capabilities.facts import TaggedPorts, Tags
 from labtests.capabilities.settings import (
     DCQCN_NP,
     NOTIFICATION_POINT,
@@ -73,19 +74,65 @@ class Maps:
         return agreed is not None and not (paused and self.pauses and self.pauses[dscp] != agreed)
 
 
-def queues_at(lab: Lab, at: Endpoint) -> tuple[int, ...]:
+def tags_of(lab: Lab, roles: Roles) -> tuple[int, ...]:
+    """The 802.1p priority by DSCP of what the hosts send, as they tell: the same at all of them.
+    Raises NotHere where packets have no tags, LabError where hosts do not agree."""
+    found: dict[Endpoint, Tags] = {}
+    for role in (*roles.senders, roles.receiver):
+        if lab.testbed.port(role.nic).vlan is None:
+            raise NotHere(
+                f"packets of {role.nic} have no 802.1Q tag: the testbed file gives it no `vlan:`"
+            )
+        found[role.nic] = lab.ask(role.name, _tags_asked(lab, role.nic))
+    (first, tags), *others = found.items()
+    for at, other in others:
+        if other.of_dscp != tags.of_dscp:
+            raise LabError(
+                f"{at} and {first} tag packets differently (egress-qos-map {other.egress} and "
+                f"{tags.egress}, `ip -d link show dev {other.interface}`)\n"
+                "  remedy: give the VLAN interfaces of all hosts one map"
+            )
+    return tags.of_dscp
+
+
+def _tags_asked(lab: Lab, at: Endpoint) -> Asking[Tags]:
+    vlan = lab.testbed.port(at).vlan
+    assert vlan is not None
+    name = vlan.interface(at.interface)
+    tags = yield from lab.part(at.device, TaggedPorts).tags(at.interface, name, vlan.id)
+    if tags is None:
+        raise LabError(
+            f"{at.device} has no VLAN interface {name}\n"
+            "  remedy: `labtests check` has the command that makes it"
+        )
+    return tags
+
+
+def queues_at(lab: Lab, at: Endpoint, tags: tuple[int, ...] | None = None) -> tuple[int, ...]:
     """The class of each DSCP at a port: a NIC's priority, a switch's queue. A switch that maps a
     DSCP to an 802.1p priority has a second map, from that to a queue. As it is on the device now,
     in a plan too."""
-    return lab.ask(at.device, queues_asked(lab, at))
+    return lab.ask(at.device, queues_asked(lab, at, tags))
 
 
-def queues_asked(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
-    """The same, to be asked with other questions."""
+def queues_asked(
+    lab: Lab, at: Endpoint, tags: tuple[int, ...] | None = None
+) -> Asking[tuple[int, ...]]:
+    """The same, to be asked with other questions. `tags`: where ports trust those; a host tells its
+    own."""
     if not lab.has(at.device, QUEUE_MAP):
-        return (yield from _dscp_map(lab, at))
-    priorities, queue_of = yield from both(_dscp_map(lab, at), _queue_map(lab, at))
+        return (yield from _priorities(lab, at, tags))
+    priorities, queue_of = yield from both(_priorities(lab, at, tags), _queue_map(lab, at))
     return tuple(queue_of[priority] for priority in priorities)
+
+
+def _priorities(lab: Lab, at: Endpoint, tags: tuple[int, ...] | None) -> Asking[tuple[int, ...]]:
+    if tags is None:
+        return (yield from _dscp_map(lab, at))
+    if lab.testbed.port(at).vlan is not None:
+        return (yield from _tags_asked(lab, at)).of_dscp
+    yield from ()
+    return tags
 
 
 def _dscp_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:

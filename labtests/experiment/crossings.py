@@ -12,10 +12,10 @@ Queues = Mapping[Endpoint, tuple[int, ...]]
 
 
 def entries(roles: Roles) -> tuple[Endpoint, ...]:
-    """Where packets come into a switch before the last one, and where those that come back do: its
-    maps tell their queues there."""
+    """Where packets come into a switch that has not the bottleneck, and where those that come back
+    do: its maps tell their queues there."""
     ways = [[*_sure_way(roles, role)] for role in roles.senders]
-    towards = (entry for way in ways for entry, _, _ in way)
+    towards = (entry for role in roles.senders for entry, _ in _passed(roles, role))
     back = (out for way in ways for _, out, _ in way[1:])
     return tuple(dict.fromkeys((*towards, *back)))
 
@@ -26,7 +26,7 @@ def crossings(
     """Of flows of these senders and TOS bytes, as far as their ways and queues are known."""
     found: dict[tuple[str, str], dict[int, int]] = {}
     for number, (role, tos) in enumerate(sent):
-        for entry, out, _ in _sure_way(roles, role):
+        for entry, out in _passed(roles, role):
             if entry in queues:
                 due = found.setdefault((out.device, out.interface), {})
                 due[number] = queues[entry][dscp_of_tos(tos)]
@@ -48,6 +48,14 @@ def returns(roles: Roles, queues: Queues, dscp: int) -> tuple[CnpReturn, ...]:
         CnpReturn(port=(at.device, at.interface), queue=queue, senders=tuple(dict.fromkeys(names)))
         for at, (queue, names) in found.items()
     )
+
+
+def _passed(roles: Roles, role: Role) -> Iterator[tuple[Endpoint, Endpoint]]:
+    """Before the bottleneck, and behind it where it is on a cable to the last switch."""
+    yield from ((entry, out) for entry, out, _ in _sure_way(roles, role))
+    for trunk in roles.trunks:
+        if roles.congested == trunk.ends[0]:
+            yield trunk.ends[1], roles.receiver.switch
 
 
 def _sure_way(roles: Roles, role: Role) -> Iterator[tuple[Endpoint, Endpoint, Endpoint]]:

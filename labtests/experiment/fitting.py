@@ -188,8 +188,35 @@ def expect_room(asked: Mapping[str, float], trunks: Sequence[Trunk]) -> None:
 def expect_one_bottleneck(senders: Sequence[Role], roles: Roles) -> None:
     """The same for senders that are as fast as they can: a cable that is faster than the
     bottleneck has no queue that stays. Raises NotHere."""
-    slow = [each for each in roles.trunks if each.bits_per_s < CONGESTED * roles.line_bits_per_s]
+    trunks = other_trunks(roles)
+    slow = [each for each in trunks if each.bits_per_s < CONGESTED * roles.line_bits_per_s]
     expect_room({role.name: role.link_bits_per_s for role in senders}, slow)
+
+
+def other_trunks(roles: Roles) -> list[Trunk]:
+    """Those that are not the bottleneck."""
+    return [trunk for trunk in roles.trunks if roles.bottleneck not in trunk.ends]
+
+
+def at_the_trunk(roles: Roles) -> Roles:
+    """The same incast, for a suite that looks at the cable between switches that all senders share
+    and that is full first: its port towards the receiver is the bottleneck. Raises NotHere."""
+    everybody = frozenset(role.name for role in roles.senders)
+    shared = [trunk for trunk in roles.trunks if trunk.senders == everybody]
+    if len(shared) != 1 or len(roles.transit) != len(shared[0].ends):
+        raise NotHere(
+            f"the suite looks at one cable between two switches that all senders share, and there "
+            f"are {len(shared)} (of {len(roles.transit) // 2} between switches on their way)"
+        )
+    (trunk,) = shared
+    offered = sum(role.link_bits_per_s for role in roles.senders)
+    if not CONGESTED * trunk.bits_per_s <= offered or trunk.bits_per_s > roles.line_bits_per_s:
+        raise NotHere(
+            f"{trunk.ends[0]} - {trunk.ends[1]} carries {trunk.bits_per_s / 1e9:g} Gb/s, the "
+            f"senders {offered / 1e9:g} and the receiver {roles.line_bits_per_s / 1e9:g}: it is "
+            "not full before all else"
+        )
+    return replace(roles, congested=trunk.ends[0], line_bits_per_s=trunk.bits_per_s)
 
 
 def _fair_share(links: Sequence[float], line: float) -> float:

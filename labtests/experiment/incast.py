@@ -7,9 +7,11 @@ from functools import cached_property
 from math import ceil
 from typing import Literal
 
-from labtests.capabilities.device import EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
 from labtests.capabilities.records import (
+    DcbxSetting,
     EcnSetting,
+    MarkingCurve,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -17,6 +19,7 @@ from labtests.capabilities.records import (
     WatchdogTimes,
 )
 from labtests.capabilities.settings import (
+    DCBX,
     ECN,
     NOTIFICATION_POINT,
     PFC,
@@ -33,7 +36,7 @@ from labtests.core.errors import CommandRejected
 from labtests.core.units import dscp_of_tos
 from labtests.experiment import choosing
 from labtests.experiment.classes import ClassRounds
-from labtests.experiment.fitting import Class, NotHere
+from labtests.experiment.fitting import Class, NotHere, at_the_trunk
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
@@ -112,6 +115,37 @@ class Incast:
             if self.lab.has(at.device, TRUST):
                 self.set(at, TRUST, TrustSetting(source="dscp"))
 
+    def trust_tags(self) -> None:
+        """The same by the 802.1p priority of packets' tags. A lab whose hosts send none skips the
+        test, with the reason."""
+        self.roles = replace(self.roles, tags=choosing.tags_of(self.lab, self.roles))
+        ends = [end for r in (*self.senders, self.receiver) for end in (r.nic, r.switch)]
+        for at in (*ends, *self.roles.transit):
+            self.set(at, TRUST, TrustSetting(source="dot1p"))
+
+    def tagged(self, priority: int) -> Class:
+        """A class whose packets have this 802.1p priority in their tags. Skips a lab whose hosts
+        give it to none."""
+        tags = self.roles.tags or ()
+        if priority not in tags:
+            raise NotHere(
+                f"no TOS gives a packet the 802.1p priority {priority}: the hosts' egress-qos-maps "
+                f"lead to {', '.join(map(str, sorted(set(tags)))) or 'none'}"
+            )
+        return Class(tos=tags.index(priority) << 2)
+
+    def at_the_trunk(self) -> None:
+        """The bottleneck is the port on the cable between switches that all senders share, which is
+        full first. A lab without such a cable skips the test, with the reason."""
+        self.roles = at_the_trunk(self.roles)
+
+    def tell_by_dcbx(self, version: Literal["rev100", "rev101", "standard"]) -> None:
+        """The switch ports opposite hosts tell them of PFC and ETS, in this version, where switches
+        can be told so."""
+        for role in (*self.senders, self.receiver):
+            if self.lab.has(role.switch.device, DCBX):
+                self.set(role.switch, DCBX, DcbxSetting(tells=True, version=version))
+
     def serve_equally(self) -> None:
         """Every queue of the bottleneck gets the same share."""
         self.serve((EQUAL_SHARE,) * QUEUES)
@@ -123,6 +157,20 @@ class Incast:
             shares = {replace(q, queue=0) for q in self.served.queues if q.queue in queues}
             if len(shares) > 1:
                 self.serve_equally()
+
+    def serve_first(self, queue: int) -> None:
+        """This queue has strict priority over the others, at the bottleneck and behind it. Those
+        keep their shares where they have any of the same kind, else all get the same."""
+        shares: Shares = tuple(None if n == queue else EQUAL_SHARE for n in range(QUEUES))
+        for at in (self.bottleneck, *self.roles.behind):
+            wanted = self.lab.part(at.device, QueueShares).scheduling_for(shares)
+            now = self.lab.ask(at.device, self.lab.setting(at, SCHEDULING).read(at.interface))
+            kinds = [(each.discipline, each.unit) for each in (now, wanted)]
+            if kinds[0] == kinds[1] and all(each.group != "sp" for each in now.queues):
+                pairs = zip(now.queues, wanted.queues, strict=True)
+                kept = (new if new.queue == queue else old for old, new in pairs)
+                wanted = replace(wanted, queues=tuple(kept))
+            self.set(at, SCHEDULING, wanted)
 
     def serve(self, shares: Shares) -> None:
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there
@@ -144,7 +192,7 @@ class Incast:
     @property
     def queues(self) -> tuple[int, ...]:
         """The queue of each DSCP at the bottleneck, by its maps as read."""
-        return choosing.queues_at(self.lab, self.bottleneck)
+        return choosing.queues_at(self.lab, self.bottleneck, self.roles.tags)
 
     def queue_of(self, traffic: Class) -> int:
         """The queue of the bottleneck that this class goes to."""
@@ -176,7 +224,7 @@ class Incast:
         """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs."""
         wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
         self.pfc_at_switch(wanted)
-        self.set(self.bottleneck, PFC, wanted)
+        self.set(self.receiver.switch, PFC, wanted)
         for role in (*self.senders, self.receiver):
             self.set(role.nic, PFC, wanted)
 
@@ -207,7 +255,8 @@ class Incast:
 
     def _switch_ports(self, kind: Kind[T]) -> tuple[Endpoint, ...]:
         """Those on the way that have this setting."""
-        ports = (*(role.switch for role in self.senders), *self.roles.transit, self.bottleneck)
+        opposite = (*(role.switch for role in self.senders), self.bottleneck)
+        ports = (*opposite, *self.roles.transit, *self.roles.behind)
         return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
     def watch_for_storms(self, times: WatchdogTimes) -> None:
@@ -235,6 +284,20 @@ class Incast:
     def marking(self, queues: AbstractSet[int]) -> EcnSetting:
         """A setting of the bottleneck that marks in these queues, by the switch's own curve."""
         return self.lab.part(self.bottleneck.device, EcnMarking).ecn_on(queues)
+
+    def marking_between(
+        self, queue: int, low: int, high: int, *, percent: int, weighting_exponent: int
+    ) -> EcnSetting:
+        """A setting of the bottleneck that marks in this queue alone, from `low` to `high` of the
+        switch's own units of its average length, up to this probability."""
+        curve = MarkingCurve(
+            queue=queue,
+            kmin_bytes=low,
+            kmax_bytes=high,
+            pmax_percent=percent,
+            weighting_exponent=weighting_exponent,
+        )
+        return self.lab.part(self.bottleneck.device, EcnCurves).ecn_for((curve,), cell_bytes=1)
 
     def dcqcn_everywhere(self, priorities: frozenset[int]) -> None:
         """RP of every sender and NP of the receiver on these priorities, off on the others."""

@@ -211,7 +211,7 @@ class Phase:
         return evidence
 
     def _evidence(self, places: tuple[Place, ...], start_s: float) -> Evidence:
-        receiver = self.roles.receiver
+        receiver, full = self.roles.receiver, self.roles.congested
         return Evidence(
             name=self.name,
             kind="control" if self.control else "experiment",
@@ -222,11 +222,13 @@ class Phase:
             senders=places or tuple(place(r, 0, 0) for r in self.roles.senders),
             receiver=place(receiver, 0, 0),
             transit=tuple((at.device, at.interface) for at in self.roles.transit),
+            congested=None if full is None else (full.device, full.interface),
             idle=self.idle,
             shown=self.shown,
             mtu_bytes=self.mtu_bytes,
             own_mtu_bytes=self.own_mtu_bytes,
             cycle=self.cycle,
+            classified_by="DSCP" if self.roles.tags is None else "802.1p",
         )
 
     def _say(self, what: str) -> None:

@@ -118,7 +118,7 @@ def _to_be_watched(lab: Lab, roles: Roles) -> dict[str, _RefreshReading]:
     nics = lab.able(NicTelemetry)
     ends = [roles.bottleneck, *roles.transit, *(role.nic for role in roles.senders)]
     ports: dict[str, list[Endpoint]] = {}
-    for end in (*ends, roles.receiver.nic):
+    for end in (*ends, *roles.behind, roles.receiver.nic):
         if not (end.device in live and live[end.device].counts_live()):
             ports.setdefault(end.device, []).append(end)
     reads = {name: queues[name].queue_counters for name in ports if name in queues}

@@ -41,7 +41,9 @@ class Roles:
     """Senders in the order they start, the receiver, and the bottleneck between.
 
     `transit` are both ends of every cable between switches on a shortest way from a sender to the
-    receiver, where they are plugged into different switches.
+    receiver, where they are plugged into different switches. `congested` is the port before the
+    last switch that is full first, where that is what is looked for. `tags` are the 802.1p
+    priorities of packets by DSCP, where ports trust those.
     """
 
     senders: tuple[Role, ...]
@@ -49,11 +51,18 @@ class Roles:
     line_bits_per_s: BitsPerSecond
     transit: tuple[Endpoint, ...] = ()
     trunks: tuple[Trunk, ...] = ()
+    congested: Endpoint | None = None
+    tags: tuple[int, ...] | None = None
 
     @property
     def bottleneck(self) -> Endpoint:
-        """The switch port that everybody sends through: the one opposite the receiver."""
-        return self.receiver.switch
+        """The switch port that everybody sends through: as a rule the one opposite the receiver."""
+        return self.congested or self.receiver.switch
+
+    @property
+    def behind(self) -> tuple[Endpoint, ...]:
+        """The port opposite the receiver, where that is not the bottleneck."""
+        return () if self.bottleneck == self.receiver.switch else (self.receiver.switch,)
 
 
 def roles_of(testbed: Testbed) -> Roles:

@@ -128,11 +128,12 @@ def settings_seen(
     what watches the bottleneck. Devices are asked side by side."""
     ends = [roles.bottleneck]
     for role in (*roles.senders, roles.receiver):
-        ends += [role.nic, role.switch] if role is not roles.receiver else [role.nic]
+        ends += [role.nic, role.switch]
     ends = list(dict.fromkeys((*ends, *roles.transit)))
     mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
     mapped += [at for at in entries(roles) if at not in mapped]
     notifier = roles.receiver.nic
+    of_cnps = notifier.device if roles.tags is None else ""  # by tag they are in another class
     devices = list(dict.fromkeys(end.device for end in ends))
     watching = (*beside, *(_watching(lab, roles.bottleneck) if watchdog else ()))
 
@@ -146,8 +147,8 @@ def settings_seen(
         seen, more = yield from both(
             asked,
             both(
-                by_name({at: queues_asked(lab, at) for at in maps}),
-                cnp_dscp_asked(lab, notifier) if notifier.device == device else known(None),
+                by_name({at: queues_asked(lab, at, roles.tags) for at in maps}),
+                cnp_dscp_asked(lab, notifier) if device == of_cnps else known(None),
             ),
         )
         queues, cnp_dscp = more

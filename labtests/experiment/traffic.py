@@ -19,6 +19,7 @@ from labtests.experiment.fitting import (
     expect_room,
     fastest_at_the_ends,
     one_packet_bytes,
+    other_trunks,
     payload_share,
     spread,
 )
@@ -88,7 +89,7 @@ class Traffic:
         line = self.roles.line_bits_per_s
         offered = early_and_late(shares, senders, line)
         asked = {role.name: share * line for role, share in zip(senders, offered, strict=True)}
-        expect_room(asked, self.roles.trunks)
+        expect_room(asked, other_trunks(self.roles))
         return tuple(
             self._sending(role, self._long(number, late if number else early, share), number)
             for number, (role, share) in enumerate(zip(senders, offered, strict=True))
@@ -102,7 +103,7 @@ class Traffic:
         asked = dict.fromkeys((role.name for role, _ in parts), 0.0)
         for role, traffic in parts:
             asked[role.name] += (traffic.offered_share or 1.0) * line
-        expect_room(asked, self.roles.trunks)
+        expect_room(asked, other_trunks(self.roles))
         tools = [self._short(number, traffic) for number, (_, traffic) in enumerate(parts)]
         crowds = [tool for tool in tools if tool.processes > 1]
         if crowds and any(each.window_bytes is not None for each in classes):

@@ -18,6 +18,7 @@ from labtests.inventory.testbed import (
     NotInTestbed,
     Port,
     Testbed,
+    Vlan,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Port",
     "Readable",
     "Testbed",
+    "Vlan",
     "chosen",
     "expect_place",
     "expect_sound",

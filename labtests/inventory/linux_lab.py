@@ -167,6 +167,8 @@ class _LinuxLabCheck:
                 self._note((*path, "address"), "a port of the bridge has no address: remove it")
             elif isinstance(address, str) and "/" not in address:
                 self._note((*path, "address"), "write the prefix too, such as /24")
+            if at(self._tree, "devices", device, "ports", interface, "vlan") is not None:
+                self._note((*path, "vlan"), "the lab makes no VLAN interfaces: remove it")
 
     def _note(self, path: Path, problem: str) -> None:
         if not self._mistakes.known_wrong(path):

@@ -30,6 +30,7 @@ from labtests.inventory.testbed import (
     Management,
     Port,
     Testbed,
+    Vlan,
 )
 
 
@@ -118,7 +119,16 @@ def _port(device: str, interface: str, part: PortForm | None) -> Port:
         rdma=None if part is None else part.rdma,
         address=address,
         prefix_length=prefix_length,
+        vlan=_vlan(part),
     )
+
+
+def _vlan(part: PortForm | None) -> Vlan | None:
+    if part is None or part.vlan is None:
+        return None
+    told = part.vlan
+    egress = None if told.egress is None else tuple(sorted(told.egress.items()))
+    return Vlan(id=told.id, name=told.name, egress=egress)
 
 
 def _link(part: LinkForm, tree: object) -> Link:

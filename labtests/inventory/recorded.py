@@ -73,7 +73,12 @@ def _part(device: Device) -> dict[str, Any]:
 def _port(port: Port) -> dict[str, Any]:
     mask = "" if port.prefix_length is None else f"/{port.prefix_length}"
     address = None if port.address is None else f"{port.address}{mask}"
-    return {"rdma": port.rdma, "address": address}
+    vlan: dict[str, Any] | None = None
+    if port.vlan is not None:
+        egress = port.vlan.egress
+        vlan = {"id": port.vlan.id, "name": port.vlan.name}
+        vlan |= {} if egress is None else {"egress": dict(egress)}
+    return {"rdma": port.rdma, "address": address, "vlan": vlan}
 
 
 def _is_lease(lease: LeasePlace) -> bool:

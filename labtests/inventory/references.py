@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
 from labtests.inventory.names import split_address
 from labtests.inventory.precedence import Keys, at, mapping, sequence, setting
-from labtests.inventory.testbed import Endpoint
+from labtests.inventory.testbed import LONGEST_INTERFACE, Endpoint
 
 TRAFFIC_ROLES = ("senders", "receiver")
 """Roles that send or receive test traffic: their ports need a link and an address."""
@@ -24,6 +24,7 @@ def check_references(tree: object, platforms: frozenset[str], mistakes: Mistakes
     check.managements()
     check.addresses()
     check.rdma_devices()
+    check.vlans()
     check.links()
     check.roles()
     check.lease()
@@ -124,6 +125,19 @@ class _ReferenceCheck:
                 what = f"RDMA device {quoted(rdma)} is used twice on one device"
                 uses.note((path[1], rdma), (*path, "rdma"), what)
 
+    def vlans(self) -> None:
+        """Each has an address on it; who sends and who receives are on the same one."""
+        for path in self._ports():
+            given = mapping(self.tree, *path)
+            vlan = given.get("vlan")
+            if vlan is not None and given.get("address") is None:
+                self.mistakes.add((*path, "vlan"), "a VLAN interface without `address` on it")
+            elif isinstance(vlan, dict) and "name" not in vlan and "id" in vlan:
+                name = f"{path[-1]}.{vlan['id']}"
+                if len(name) > LONGEST_INTERFACE:
+                    problem = f"{name} is too long for an interface of Linux: give it a `name:`"
+                    self.mistakes.add((*path, "vlan"), problem)
+
     def _ports(self) -> Iterator[Keys]:
         for device in mapping(self.tree, "devices"):
             for interface in mapping(self.tree, "devices", device, "ports"):
@@ -149,6 +163,7 @@ class _ReferenceCheck:
 
     def roles(self) -> None:
         traffic = _Uses(mistakes=self.mistakes)
+        vlans: dict[object, Endpoint] = {}
         for role, value in mapping(self.tree, "roles").items():
             single = isinstance(value, str)
             texts = [value] if single else sequence(self.tree, "roles", role)
@@ -164,6 +179,7 @@ class _ReferenceCheck:
                     uses.note(port, path, f"port {port} is given a role twice")
                     if carries:
                         self._check_traffic_port(port, path)
+                        self._check_one_vlan(vlans, port, path)
 
     def lease(self) -> None:
         host, devices = at(self.tree, "lease", "host"), mapping(self.tree, "devices")
@@ -181,6 +197,18 @@ class _ReferenceCheck:
         if given.get("address") is None and not misspelled:
             self.mistakes.add(path, f"port {port} is to carry traffic but has no address")
 
+    def _check_one_vlan(self, vlans: dict[object, Endpoint], port: Endpoint, path: Path) -> None:
+        """`vlans`: of the ports with roles before this one."""
+        own = at(self.tree, "devices", port.device, "ports", port.interface, "vlan", "id")
+        if vlans and own not in vlans:
+            ((other, first), *_) = vlans.items()
+            self.mistakes.add(
+                path,
+                f"port {port} is on {_in_words(own)}, and {first} on {_in_words(other)}: they do "
+                "not reach each other",
+            )
+        vlans.setdefault(own, port)
+
     def _resolve(self, text: object, path: Path) -> Endpoint | None:
         """The port a text names; None, with the reason noted, when it names none."""
         if not isinstance(text, str) or self.mistakes.known_wrong(path):
@@ -190,6 +218,10 @@ class _ReferenceCheck:
             return found
         self.mistakes.add(path, found)
         return None
+
+
+def _in_words(vlan: object) -> str:
+    return "no VLAN" if vlan is None else f"VLAN {vlan}"
 
 
 def _no_platform(known: frozenset[str]) -> str:

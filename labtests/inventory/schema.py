@@ -19,7 +19,7 @@ from labtests.inventory.names import (
     RdmaDevice,
     User,
 )
-from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH
+from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH, LONGEST_INTERFACE
 
 
 class _TestbedForm(BaseModel):
@@ -75,6 +75,25 @@ class ManagementForm(Settings):
     host: Host = Field(description="DNS name, name of ~/.ssh/config, or IP address.")
 
 
+_KEY = BeforeValidator(lambda key: int(key) if isinstance(key, str) and key.isdecimal() else key)
+SocketPriority = Annotated[int, Field(ge=0, le=15), _KEY]
+Pcp = Annotated[int, Field(ge=0, le=7)]
+
+
+class VlanForm(_TestbedForm):
+    """The VLAN interface that has a port's address. labtests does not make it."""
+
+    id: Annotated[int, Field(ge=1, le=4094)]
+    name: Annotated[Interface, Field(max_length=LONGEST_INTERFACE)] | None = Field(
+        default=None, description="Of the interface; IF.100 unless given."
+    )
+    egress: dict[SocketPriority, Pcp] | None = Field(
+        default=None,
+        description="Its egress-qos-map, 802.1p by Linux's socket priority: held against the "
+        "host's own. Unless given, the host's own is taken.",
+    )
+
+
 class PortForm(_TestbedForm):
     """One port of a device."""
 
@@ -82,6 +101,9 @@ class PortForm(_TestbedForm):
         default=None, description="RDMA device, e.g. mlx5_0; discovered when left out."
     )
     address: Address | None = Field(default=None, description="IPv4, e.g. 192.168.10.10/24.")
+    vlan: VlanForm | None = Field(
+        default=None, description="Of a host: the address is on this port's VLAN interface."
+    )
 
 
 class DeviceForm(_TestbedForm):

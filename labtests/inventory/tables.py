@@ -65,5 +65,7 @@ def _port(testbed: Testbed, port: Port) -> Row:
     address = port.address or ""
     if port.prefix_length is not None:
         address += f"/{port.prefix_length}"
+    if port.vlan is not None:
+        address += f" on VLAN {port.vlan.id}"
     rdma = port.rdma or ("discovered" if address else "")
     return (port.device, port.interface, rdma, address, str(peer) if peer else "not cabled")

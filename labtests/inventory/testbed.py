@@ -50,11 +50,30 @@ class Management:
     legacy_ssh: bool = False
 
 
+LONGEST_INTERFACE = 15
+"""Characters of the name of a Linux interface (IFNAMSIZ, with the byte that ends it)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vlan:
+    """A VLAN interface of a host's port. `egress` is the 802.1p priority of each Linux socket
+    priority that has one; None means: whatever the host has."""
+
+    id: int
+    name: str | None = None
+    egress: tuple[tuple[int, int], ...] | None = None
+
+    def interface(self, port: str) -> str:
+        """Its name: unless it is given, the port's, a dot, the id."""
+        return self.name or f"{port}.{self.id}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
     """One port of a device. `rdma is None` means: ask the device which RDMA device belongs to it.
 
-    `address` is IPv4 without mask; `prefix_length` is None when the file gives no mask.
+    `address` is IPv4 without mask; `prefix_length` is None when the file gives no mask. With `vlan`
+    it is on a VLAN interface of this port, and what is sent from it is tagged.
     """
 
     device: str
@@ -62,6 +81,7 @@ class Port:
     rdma: str | None = None
     address: str | None = None
     prefix_length: int | None = None
+    vlan: Vlan | None = None
 
     @property
     def endpoint(self) -> Endpoint:

@@ -132,7 +132,8 @@ class CycleHop:
 class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
 
-    Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver;
+    Times are seconds of the lab's clock. The bottleneck is the switch port opposite the receiver,
+    or the one before it that is `congested`;
     `transit` are the ports (device, port) of cables between switches on the senders' way to it.
     `idle` is what the check before the run saw grow. `changed` has a sentence for each setting that
     was another one when the phase had ended. `pfc` is what was read of each port (device, port)
@@ -141,6 +142,7 @@ class Evidence:
     pass for certain. Where the senders have a receiver each, `receivers` are these (`receiver` is
     one of them), and `cycle` is the way that all of them go round. `warnings` are logs of switches,
     before and after the traffic, where they were asked for. `restless` names what went on counting.
+    `classified_by` is the field of a packet that ports were told to trust.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
     missing, and not one that the device has not.
     """
@@ -154,6 +156,7 @@ class Evidence:
     senders: tuple[Place, ...]
     receiver: Place
     transit: tuple[tuple[str, str], ...] = ()
+    congested: tuple[str, str] | None = None
     crossings: tuple[Crossing, ...] = ()
     flows: tuple[FlowResult, ...] = ()
     before: tuple[Reading, ...] = ()
@@ -175,6 +178,7 @@ class Evidence:
     cycle: tuple[CycleHop, ...] = ()
     warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()
     shown: frozenset[Key] = frozenset()
+    classified_by: Literal["DSCP", "802.1p"] = "DSCP"
 
     def receiver_of(self, sender: int) -> Place:
         """Whom this one of the senders, by its number, sends to."""
@@ -244,7 +248,17 @@ class Evidence:
     @property
     def bottleneck(self) -> tuple[str, str]:
         """Switch and port that everybody sends through."""
+        return self.congested or self.last
+
+    @property
+    def last(self) -> tuple[str, str]:
+        """The switch port opposite the receiver."""
         return (self.receiver.switch, self.receiver.switch_port)
+
+    @property
+    def behind(self) -> tuple[tuple[str, str], ...]:
+        """That one, where it is not the bottleneck."""
+        return () if self.last == self.bottleneck else (self.last,)
 
     @property
     def queues(self) -> tuple[int, ...]:

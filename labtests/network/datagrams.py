@@ -57,7 +57,8 @@ def next_udp_packet(t: State, f: int) -> int:
     if flow.backlog == 0 or flow.life == ENDED:
         return NONE
     last = flow.fragment + 1 == flow.fragments
-    k = new_packet(t, UDP_FRAGMENT, f, flow.rest_frame_bytes if last else flow.frame_bytes)
+    size = flow.rest_frame_bytes if last else flow.frame_bytes
+    k = new_packet(t, UDP_FRAGMENT, f, size, flow.pcp)
     packet = packet_at(t, k)
     host_at(t, flow.source).ip_out += 1
     host_at(t, flow.source).ip_out_bytes += packet.frame_bytes

@@ -192,7 +192,7 @@ def share_memory(t: Tables, s: int, memory: SwitchMemory) -> None:
 def _make_host(t: Tables, h: int, p: int) -> None:
     host = t.host[h]
     host.port = p
-    host.trust = TRUST_DOT1P  # mlnx_qos calls it pcp; untagged packets then have priority 0
+    host.trust = TRUST_DOT1P  # mlnx_qos calls it pcp; packets without a tag then have priority 0
     host.rp_on = host.np_on = 0xFF
     host.last_cnp = -NEVER
     host.dscp_map[:] = np.arange(64) // 8

@@ -7,18 +7,19 @@ from labtests.network.tables import NONE, TRUST_DSCP, State
 
 
 @compiled
-def host_priority(t: State, host: int, dscp: int) -> int:
-    """The priority that a NIC gives a packet: by DSCP, or 0 if it trusts the (absent) VLAN tag."""
+def host_priority(t: State, host: int, dscp: int, pcp: int) -> int:
+    """The priority that a NIC gives a packet: by its DSCP or by its tag, as the NIC trusts; 0 for
+    one without a tag."""
     if host_at(t, host).trust == TRUST_DSCP:
         return int(host_at(t, host).dscp_map[dscp])
-    return 0
+    return 0 if pcp == NONE else int(pcp)
 
 
 @compiled
 def choose_lane(t: State, f: int) -> None:
-    """The lane of its NIC in which flow f sends is that of its DSCP now."""
+    """The lane of its NIC in which flow f sends is that of its DSCP, or tag, now."""
     flow = flow_at(t, f)
-    i = host_priority(t, flow.source, flow.dscp)
+    i = host_priority(t, flow.source, flow.dscp, flow.pcp)
     flow.lane = 8 * host_at(t, flow.source).port + i
 
 

@@ -115,7 +115,7 @@ def receive_at_host(t: State, p: int, k: int) -> None:
     """Packet k has arrived at NIC port p."""
     packet = packet_at(t, k)
     host = port_at(t, p).host
-    i = host_priority(t, host, packet.dscp)
+    i = host_priority(t, host, packet.dscp, packet.pcp)
     lane = lane_at(t, 8 * p + i)
     lane.rx_packets += 1
     lane.rx_bytes += packet.frame_bytes

@@ -56,7 +56,6 @@ from labtests.network.tables import (
     RC,
     TABLE_TYPES,
     TCP,
-    TRUST_DSCP,
     UDP,
     State,
     Tables,
@@ -220,11 +219,8 @@ class Network:
     def unlimit(self, host: int, priority: int) -> None:
         """Flows of this host and priority run without a DCQCN limiter."""
         for flow in self.tables.flow[: self.flow_rows]:
-            record = self.tables.host[host]
-            if flow.kind == RC and flow.source == host:
-                own = int(record.dscp_map[flow.dscp]) if record.trust == TRUST_DSCP else 0
-                if own == priority:
-                    flow.limited = 0
+            if flow.kind == RC and flow.source == host and flow.lane & 7 == priority:
+                flow.limited = 0
 
     def choose_lanes(self, host: int) -> None:
         """What a host's NIC makes of DSCPs has changed: its flows follow."""
@@ -244,7 +240,7 @@ class Network:
     def start_udp(self, flow: UdpRequest) -> UdpFlow:
         """A paced UDP sender starts."""
         source, target = self._ends(flow)
-        row, record = self._new_flow(UDP, source, target, flow.tos)
+        row, record = self._new_flow(UDP, source, target, flow)
         fill_udp(record, flow)
         self._address([row], flow, (UDP_PROTOCOL, IPERF3_PORT))
         return UdpFlow(self, (row,))
@@ -254,7 +250,7 @@ class Network:
         source, target = self._ends(flow)
         rows = []
         for _ in range(flow.streams):
-            row, record = self._new_flow(TCP, source, target, flow.tos)
+            row, record = self._new_flow(TCP, source, target, flow)
             record.window_row = len(self.tables.segment) // WINDOW_SIZE - 1
             self.tables = with_windows(self.tables)
             fill_tcp(record, flow)
@@ -263,7 +259,7 @@ class Network:
         return TcpFlow(self, tuple(rows))
 
     def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
-        row, record = self._new_flow(RC, source, target, flow.tos)
+        row, record = self._new_flow(RC, source, target, flow)
         fill_rc(record, flow)
         return row
 
@@ -285,7 +281,9 @@ class Network:
                 raise KeyError(flow.destination)
         return here, there
 
-    def _new_flow(self, kind: int, source: int, target: int, tos: int) -> tuple[int, Any]:
+    def _new_flow(
+        self, kind: int, source: int, target: int, request: RcRequest | UdpRequest | TcpRequest
+    ) -> tuple[int, Any]:
         """An empty active flow that wakes a moment from now."""
         row = self.flow_rows
         if row == len(self.tables.flow):
@@ -296,7 +294,9 @@ class Network:
         record = t.flow[row]
         record.kind, record.life = kind, ACTIVE
         record.source, record.target = source, target
-        record.dscp = tos >> 2
+        record.dscp = request.tos >> 2
+        record.pcp = NONE if request.pcp is None else request.pcp
+        record.control_pcp = record.pcp if request.control_pcp is None else request.control_pcp
         record.next_ready = NONE
         record.start_at = t.clock[0].now
         if self.start_jitter_ps > 0:

@@ -122,7 +122,7 @@ class Nic:
 
     @property
     def trust(self) -> str:
-        """`dscp`, or `pcp` (then untagged packets, which all are, have priority 0)."""
+        """`dscp`, or `pcp`: the tag's (packets without a tag then have priority 0)."""
         return "dscp" if self._record.trust == TRUST_DSCP else "pcp"
 
     def set_trust(self, trust: str) -> None:

@@ -6,6 +6,8 @@ keeps the interval is the NIC's `cnp_pacing`: each queue pair for itself, or the
 (then the flow whose packet came at the right moment gets the CNP), or nothing: every marked packet
 is answered, whatever the interval. NVIDIA's text says "sent by the port"; the DCQCN paper (Zhu et
 al., SIGCOMM 2015) has one timer per flow, which is the default here.
+
+A CNP has a tag where the data has one, with `cnp_802p_prio`, the priority that the NIC sends it in.
 """
 
 from labtests.network.compiled import compiled
@@ -36,14 +38,16 @@ def send_control(t: State, f: int, kind: int, psn: int) -> None:
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
     dscp = flow.dscp if flow.control_dscp == NONE else flow.control_dscp
-    i = host_priority(t, flow.target, dscp)
+    pcp = flow.control_pcp
+    i = host_priority(t, flow.target, dscp, pcp)
     size = ACK_FRAME_BYTES
     if kind == RC_CNP:
         dscp = host.cnp_dscp
+        pcp = NONE if flow.pcp == NONE else host.cnp_priority
         i = host.cnp_priority
     if kind in (RC_CNP, RC_READ_REQUEST):
         size = REQUEST_FRAME_BYTES
-    k = new_packet(t, kind, f, size)
+    k = new_packet(t, kind, f, size, pcp)
     packet = packet_at(t, k)
     packet.psn = psn
     packet.part = flow.requested * flow.packets_per_message
@@ -77,7 +81,7 @@ def notify(t: State, f: int) -> None:
     """
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
-    i = host_priority(t, flow.target, flow.dscp)
+    i = host_priority(t, flow.target, flow.dscp, flow.pcp)
     if not (host.np_on >> i) & 1:
         return
     if host.np_polled:
@@ -107,7 +111,7 @@ def receive_cnp(t: State, f: int) -> None:
     """A CNP for flow f has reached the data's source: handled or, with RP off, ignored."""
     flow = flow_at(t, f)
     host = host_at(t, flow.source)
-    i = host_priority(t, flow.source, flow.dscp)
+    i = host_priority(t, flow.source, flow.dscp, flow.pcp)
     if (host.rp_on >> i) & 1:
         host.rp_cnp_handled += 1
         handle_cnp(t, f)

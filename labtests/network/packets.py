@@ -2,12 +2,14 @@
 
 from labtests.network.compiled import compiled, inlined
 from labtests.network.rows import clock_at, flow_at, packet_at, port_at, queue_at
-from labtests.network.tables import ENDED, MIN_FRAME_BYTES, NONE, State
+from labtests.network.tables import ENDED, MIN_FRAME_BYTES, NONE, TAG_BYTES, State
 
 
 @inlined
-def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
-    """A packet of `frame_bytes` with FCS (padded to the Ethernet minimum), not yet in any queue."""
+def new_packet(t: State, kind: int, flow: int, frame_bytes: int, pcp: int) -> int:
+    """A packet of `frame_bytes` with FCS (padded to the Ethernet minimum), not yet in any queue.
+
+    Unless `pcp` is NONE it has an 802.1Q tag with this priority, and is longer by that."""
     clock = clock_at(t, 0)
     k = clock.free_packet
     packet = packet_at(t, k)
@@ -20,6 +22,9 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int) -> int:
     packet.ecn = 0
     packet.part = 0
     packet.lane = NONE
+    packet.pcp = pcp
+    if pcp != NONE:
+        packet.frame_bytes += TAG_BYTES
     if flow != NONE:
         flow_at(t, flow).in_flight += 1
         packet.ttl = flow_at(t, flow).ttl

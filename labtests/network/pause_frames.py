@@ -165,7 +165,7 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
 @compiled
 def pause_frame(t: State, p: int) -> int:
     """The next pending pause frame of port p."""
-    k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES)
+    k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
     control_at(t, p).tx_frames += 1
     if port_at(t, p).pfc_pending & LINK_BIT:
         fill_link_frame(t, p, k)

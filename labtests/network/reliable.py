@@ -97,7 +97,7 @@ def next_rc_packet(t: State, f: int) -> int:
     psn = flow.next_psn
     last = ends_message(t, f, psn)
     size = flow.last_frame_bytes if last else flow.frame_bytes
-    k = new_packet(t, RC_DATA, f, size)
+    k = new_packet(t, RC_DATA, f, size, flow.pcp)
     packet = packet_at(t, k)
     packet.psn = psn
     packet.part = LAST if last else 0
@@ -111,7 +111,7 @@ def next_rc_packet(t: State, f: int) -> int:
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER and not flow.read:
         arm_timeout(t, f)
-    pace(t, f, size)
+    pace(t, f, packet.frame_bytes)
     refresh(t, f)
     return k
 

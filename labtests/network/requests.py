@@ -14,14 +14,28 @@ DEFAULT_TTL = 64
 ACKs and CNPs of a flow start with the same."""
 
 
-def _check_headers(ttl: int, source_port: int | None) -> None:
-    """`source_port` is UDP's or TCP's, the first of several flows'; None: 49152 and on."""
-    within("TTL", ttl, 1, 255)
-    within("source port", source_port or 0, 0, 65535)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headers:
+    """What packets of any kind carry. `source_port` is UDP's or TCP's, the first of several flows';
+    None: 49152 and on. `pcp`: the priority in their 802.1Q tag; None: they have none. `control_pcp`
+    is that of ACK, NAK and read requests: the flow's unless given."""
+
+    ttl: int = DEFAULT_TTL
+    source_port: int | None = None
+    pcp: int | None = None
+    control_pcp: int | None = None
+
+    def __post_init__(self) -> None:
+        within("TTL", self.ttl, 1, 255)
+        within("source port", self.source_port or 0, 0, 65535)
+        within("PCP", self.pcp or 0, 0, 7)
+        within("control PCP", self.control_pcp or 0, 0, 7)
+        if self.pcp is None and self.control_pcp is not None:
+            raise ValueError("control_pcp without pcp: both ends are on the VLAN, or neither is")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RcRequest:
+class RcRequest(Headers):
     """RDMA over reliable connections from `device`'s port to the host with address `destination`.
 
     - `verb`: read moves the data the other way.
@@ -57,11 +71,9 @@ class RcRequest:
     control_tos: int | None = None
     go_back: Literal["packet", "message"] = "packet"
     ecn: Literal["on", "off", "tos"] = "on"
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
 
     def __post_init__(self) -> None:
-        _check_headers(self.ttl, self.source_port)
+        Headers.__post_init__(self)
         within("TOS", self.tos, 0, 255)
         within("control TOS", self.control_tos or 0, 0, 255)
         within("header bytes", self.header_bytes, 0, 255)
@@ -76,7 +88,7 @@ class RcRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UdpRequest:
+class UdpRequest(Headers):
     """UDP datagrams at a payload rate, fragmented to the MTU of the port.
 
     `send_queue_datagrams`: what the socket holds before the application blocks. `arrivals`: the
@@ -92,12 +104,10 @@ class UdpRequest:
     datagram_bytes: int = 65500
     send_queue_datagrams: int = 4
     arrivals: Literal["periodic", "poisson"] = "periodic"
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
     mtu_bytes: int = 1500
 
     def __post_init__(self) -> None:
-        _check_headers(self.ttl, self.source_port)
+        Headers.__post_init__(self)
         within("MTU", self.mtu_bytes, 68, 9978)
         within("TOS", self.tos, 0, 255)
         within("bits per second", self.rate_bits_per_s, 1, 1e13)
@@ -106,7 +116,7 @@ class UdpRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TcpRequest:
+class TcpRequest(Headers):
     """`streams` TCP connections that send as fast as they can.
 
     `ecn`: both ends have agreed on ECN (RFC 3168; Linux: `net.ipv4.tcp_ecn=1`). The ECN bits of
@@ -119,10 +129,8 @@ class TcpRequest:
     tos: int
     streams: int = 1
     ecn: bool = False
-    ttl: int = DEFAULT_TTL
-    source_port: int | None = None
 
     def __post_init__(self) -> None:
-        _check_headers(self.ttl, self.source_port)
+        Headers.__post_init__(self)
         within("TOS", self.tos, 0, 255)
         within("streams", self.streams, 1, 1024)

@@ -28,6 +28,7 @@ from labtests.network.tables import (
     NEVER,
     NONE,
     PS_PER_S,
+    TAG_BYTES,
     TCP_ACK,
     TCP_DATA,
     State,
@@ -80,7 +81,8 @@ def leave_gap(t: State, f: int) -> None:
     """A segment of flow f starts now: the next one starts a little after its end."""
     flow = flow_at(t, f)
     port = port_at(t, host_at(t, flow.source).port)
-    frame_ps = (SEGMENT_FRAME_BYTES + port.overhead_bytes) * port.ps_per_byte
+    tag_bytes = 0 if flow.pcp == NONE else TAG_BYTES
+    frame_ps = (SEGMENT_FRAME_BYTES + tag_bytes + port.overhead_bytes) * port.ps_per_byte
     flow.send_at = clock_at(t, 0).now + frame_ps + random_below(t, frame_ps // GAP_SHARE + 1)
 
 
@@ -124,7 +126,7 @@ def next_tcp_packet(t: State, f: int) -> int:
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER:
         restart_timer(t, f)
-    k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES)
+    k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES, flow.pcp)
     host_at(t, flow.source).ip_out += 1
     host_at(t, flow.source).ip_out_bytes += packet_at(t, k).frame_bytes
     packet = packet_at(t, k)
@@ -144,7 +146,7 @@ def acknowledge_stream(t: State, f: int) -> None:
     flow = flow_at(t, f)
     flow.unacknowledged = 0
     p = host_at(t, flow.target).port
-    k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES)
+    k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES, flow.control_pcp)
     host_at(t, flow.target).ip_out += 1
     host_at(t, flow.target).ip_out_bytes += packet_at(t, k).frame_bytes
     packet = packet_at(t, k)
@@ -152,7 +154,7 @@ def acknowledge_stream(t: State, f: int) -> None:
     packet.part = flow.echo
     packet.dscp = flow.dscp
     packet.target = flow.source
-    append(t, 8 * p + host_priority(t, flow.target, flow.dscp), k)
+    append(t, 8 * p + host_priority(t, flow.target, flow.dscp, flow.control_pcp), k)
     wake_port(t, p)
 
 

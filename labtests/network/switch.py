@@ -162,7 +162,7 @@ class Switch:
         share_memory(self._tables, self._row, self._memory)
 
     def set_trust(self, port: str, trust: str) -> None:
-        """`dscp`, `dot1p` or `none`: which field of the (untagged) arriving packets decides."""
+        """`dscp`, `dot1p` or `none`: which field of the arriving packets decides."""
         if trust not in _TRUST:
             raise ValueError(f"not a trust mode: {trust!r}")
         if port in self._deaf:

@@ -1,8 +1,9 @@
 """A packet's way through a switch: classified, routed, admitted or dropped, queued, taken out.
 
 Classification follows the ingress port's trust: dscp -> dot1p -> local precedence (queue) through
-the switch's map tables; an untagged packet on a port that trusts dot1p, or nothing, has the port
-priority 0. The dot1p is also the PFC priority, hence the ingress group.
+the switch's map tables, or from the dot1p of a packet's 802.1Q tag on. A packet without one on a
+port that trusts dot1p, and any on a port that trusts nothing, has the port priority 0. Tags stay as
+they are on the way. The dot1p is also the PFC priority, hence the ingress group.
 """
 
 from labtests.network.arithmetic import random_below
@@ -44,7 +45,7 @@ from labtests.network.rows import (
 )
 from labtests.network.scheduling import choose_queue
 from labtests.network.shaping import pay
-from labtests.network.tables import CE, NONE, TRUST_DSCP, State
+from labtests.network.tables import CE, NONE, TRUST_DOT1P, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 HEADROOM_DROP = 6
@@ -52,11 +53,12 @@ SHUT_QUEUE_DROP, SHUT_INGRESS_DROP = 7, 8
 
 
 @compiled
-def classify(t: State, p: int, dscp: int) -> int:
+def classify(t: State, p: int, dscp: int, pcp: int) -> int:
     """The dot1p (PFC priority) of a packet that arrives at switch port p."""
-    if port_at(t, p).trust == TRUST_DSCP:
+    trust = port_at(t, p).trust
+    if trust == TRUST_DSCP:
         return int(port_at(t, p).dscp_dot1p[dscp])
-    return 0
+    return int(pcp) if trust == TRUST_DOT1P and pcp != NONE else 0
 
 
 @compiled
@@ -153,7 +155,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     switch = switch_at(t, port.switch)
     port.rx_packets += 1
     port.rx_bytes += packet.frame_bytes
-    dot1p = classify(t, p, packet.dscp)
+    dot1p = classify(t, p, packet.dscp, packet.pcp)
     out = route_at(t, port.switch * clock_at(t, 0).targets + packet.target).port
     if out < 0:
         out = way_out(t, port.switch, k, out)

@@ -55,6 +55,8 @@ OVERHEAD_BYTES = 20
 a frame unless its cable says otherwise."""
 MIN_FRAME_BYTES = 64
 """Smallest Ethernet frame with FCS: IEEE 802.3. A PFC frame is one."""
+TAG_BYTES = 4
+"""What an 802.1Q tag adds to a frame: TPID 2 + PCP, DEI and VLAN id 2 (IEEE 802.1Q)."""
 
 
 def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] = ()) -> np.dtype:
@@ -152,6 +154,7 @@ TABLE_TYPES = {
     "packet": _record(
         "next kind flow frame_bytes cells psn part dscp ecn target lane at next_loud",
         "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
+        "pcp",  # of its 802.1Q tag; NONE: it has none
     ),
     "flow": _record(
         "kind life next_ready queued lane source target dscp start_at in_flight",
@@ -176,6 +179,7 @@ TABLE_TYPES = {
         "ttl hash_to_target hash_to_source",  # of the packets' five-tuple; see forwarding.py
         "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, or 0
         "poisson",  # UDP
+        "pcp control_pcp",  # of data, and of ACKs, NAKs, read requests; NONE: without a tag
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
         floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
     ),

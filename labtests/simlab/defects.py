@@ -36,6 +36,7 @@ class Defects:
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
     on_map: list[Callable[[tuple[int, ...]], None]] = field(default_factory=list)
+    on_egress_map: list[Callable[[str, str], None]] = field(default_factory=list)
     on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
 
     def broken_frames(self, port: str, now_ns: int) -> int:
@@ -80,5 +81,6 @@ SETTERS: Mapping[str, Setter] = {
     "rdma-down": lambda d, f: d.rdma_down.add(f["port"]),
     "willing-dcbx": _tell("on_willing", port=str),
     "leftover": _tell("on_leftover", command=str, run=str),
+    "egress-map": _tell("on_egress_map", port=str, map=str),
     "dscp-map": _tell("on_map", classes=lambda classes: tuple(map(int, classes))),
 }

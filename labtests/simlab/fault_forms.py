@@ -99,6 +99,11 @@ FORMS: Mapping[str, FaultForm] = {
         "the device has this map, 64 classes; its ports trust DSCP (no defect by itself)",
         "classes",
     ),
+    "egress-map": _of(
+        'the VLAN interface of this port has this egress-qos-map, such as "4:3 6:5"',
+        "port map",
+        only="host",
+    ),
     "nic-discards": _of(
         "that share of the packets that arrive (with this priority; without one, with any) reach "
         "the NIC, are counted by rx_prioN_packets and discarded: `counted` as "

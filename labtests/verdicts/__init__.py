@@ -8,6 +8,7 @@ from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.ecn import marked_not_dropped
+from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
@@ -34,6 +35,7 @@ __all__ = [
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
+    "full_and_marked",
     "left_alone",
     "lossless",
     "lost_at_the_socket",

@@ -350,8 +350,13 @@ def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
         return
     yield from bytes_told(evidence)
     used = mean_use(evidence)
-    if used is None:
-        return
+    if used is not None:
+        yield full(evidence, used, "dropped while it forwarded")
+
+
+def full(evidence: Evidence, used: float, what: str) -> Finding:
+    """The bottleneck had this share of its line over the whole time, and was full while all sent
+    (or any, where each of them can fill it). `what` it did at that, for a sentence."""
     rows = [row for flow in evidence.flows for row in flow.intervals]
     seconds = max(row.end_s for row in rows) - min(row.start_s for row in rows)
     filled_s = goodput.seconds_together(evidence)
@@ -361,11 +366,10 @@ def full_while_it_dropped(evidence: Evidence) -> Iterator[Finding]:
     least = FULL_SHARE * filled_s / seconds
     finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
     if finding.outcome is Outcome.PASS:
-        yield finding
-        return
+        return finding
     where = " ".join(evidence.bottleneck)
-    yield unproven(
-        f"{where} dropped while it forwarded at {100 * used:.0f} % of its line rate: a limit, "
+    return unproven(
+        f"{where} {what} at {100 * used:.0f} % of its line rate: a limit, "
         "pauses of the receiver, or a slower link than the testbed file says",
         *finding.facts,
     )

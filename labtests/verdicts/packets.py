@@ -97,7 +97,8 @@ def _astray_at(evidence: Evidence, crossing: Crossing) -> Iterator[Finding]:
     """A queue before the bottleneck got less than a class sent to it, and another one that much
     more than was sent to that. Where a queue was not read, or none of them counted what was sent,
     it is not known."""
-    due = _sent_to(evidence, crossing)
+    is_behind = crossing.port in evidence.behind
+    due = (_came_out if is_behind else _sent_to)(evidence, crossing)
     counts = [
         evidence.change(crossing.port, "queue", each.key[3], counter)
         for each in path.of_queues(evidence, crossing.port, c.QUEUE_FORWARDED_PACKETS)
@@ -131,9 +132,10 @@ def _elsewhere(
     """Unless switches have dropped as much before: then somebody else's may be in the others."""
     where = " ".join(crossing.port)
     said = (
-        f"queue {queue} of {where} got {got} packets that were sent to it by its DSCP map, and "
-        f"other queues there {astray} more than was sent to them: {crossing.port[0]} does not "
-        "classify by their DSCP, or maps it otherwise"
+        f"queue {queue} of {where} got {got} packets that were sent to it by its "
+        f"{evidence.classified_by} map, and other queues there {astray} more than was sent to "
+        f"them: {crossing.port[0]} does not classify by their {evidence.classified_by}, or maps it "
+        "otherwise"
     )
     dropped = sum(
         evidence.change(at, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase or 0
@@ -167,6 +169,18 @@ def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
     return found
 
 
+def _came_out(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
+    """What the bottleneck forwarded, by the queue behind it; nothing where that is not known."""
+    found: dict[int, int] = {}
+    pairs = {(evidence.senders[n].queue, queue) for n, queue in crossing.queues.items()}
+    for here, there in sorted(pairs):
+        forwarded = port_drops.queue_forwarded(evidence, here).increase
+        if forwarded is None:  # said elsewhere
+            return {}
+        found[there] = found.get(there, 0) + forwarded
+    return found
+
+
 COUNTED_SHARE = 0.8
 """Of what was sent through a port, its queues count at least: the rest may be lost before it."""
 PART_ASTRAY = 0.05
@@ -193,7 +207,7 @@ def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:
             yield failed(
                 f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "
                 f"{forwarded.increase}; {name_of(most)} grew by {most.increase}: on the way a port "
-                "does not classify by their DSCP, or maps it otherwise"
+                f"does not classify by their {evidence.classified_by}, or maps it otherwise"
             )
 
 

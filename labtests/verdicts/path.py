@@ -133,7 +133,7 @@ class Station:
 
 def stations(evidence: Evidence) -> tuple[Station, ...]:
     """In the order in which a packet passes them; each once, however many senders share it."""
-    receiver, bottleneck = evidence.receiver, evidence.bottleneck
+    receiver = evidence.receiver
     found: list[Station] = []
     for place in evidence.senders:
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
@@ -150,9 +150,10 @@ def stations(evidence: Evidence) -> tuple[Station, ...]:
             _station(evidence, " ".join(b), "switch port", b),
         ]
     nic = (receiver.device, receiver.port)
+    last = evidence.last
     found += [
-        _station(evidence, " ".join(bottleneck), "switch port", bottleneck),
-        _cable(evidence, bottleneck, nic),
+        _station(evidence, " ".join(last), "switch port", last),
+        _cable(evidence, last, nic),
         _station(evidence, f"NIC {receiver.device} {receiver.port}", "NIC", nic),
         _station(evidence, f"IP stack of {receiver.device}", "receiving stack", nic),
     ]
@@ -274,6 +275,7 @@ def priorities(evidence: Evidence) -> tuple[int, ...]:
 
 
 def opposite(evidence: Evidence) -> tuple[Where, ...]:
-    """The switch ports that senders are plugged into, and those between switches."""
+    """The switch ports that senders are plugged into, those between switches, and what is behind
+    the bottleneck."""
     ends: Iterable[Where] = ((p.switch, p.switch_port) for p in evidence.senders)
-    return tuple(dict.fromkeys((*ends, *evidence.transit)))
+    return tuple(dict.fromkeys((*ends, *evidence.transit, *evidence.behind)))

@@ -382,7 +382,7 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
         evidence,
         [
             *checks.ran(evidence),
-            _marked(evidence),
+            marked(evidence),
             *(checks.only_under_congestion(evidence, f) for f in _slowed(evidence)),
             *checks.not_paused(evidence),
             *(
@@ -397,9 +397,9 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
     )
 
 
-def _marked(evidence: Evidence) -> Finding:
-    """A queue that dropped was full, whatever became of the flows: go-back-N without marks can end
-    in queue pairs that complete nothing at all."""
+def marked(evidence: Evidence) -> Finding:
+    """The bottleneck marked. A queue that dropped was full, whatever became of the flows: go-back-N
+    without marks can end in queue pairs that complete nothing at all."""
     finding = unless_contradicted(
         _marks_or_cnps(evidence, evidence.bottleneck, c.ECN_MARKED_PACKETS),
         (witnesses.marks_agree(evidence),),

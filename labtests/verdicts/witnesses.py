@@ -116,7 +116,8 @@ def marks_agree(evidence: Evidence) -> Finding:
     switches before it marked. What two of them would have marked, one or both may count."""
     marked = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS)
     seen = _rdma(evidence, evidence.receiver, c.NP_ECN_MARKED_PACKETS)
-    ports = [evidence.change(at, "port", None, c.ECN_MARKED_PACKETS) for at in evidence.transit]
+    others = [at for at in (*evidence.transit, *evidence.behind) if at != evidence.bottleneck]
+    ports = [evidence.change(at, "port", None, c.ECN_MARKED_PACKETS) for at in others]
     before = [d for d in ports if d.increase]
     exact = equal("marked by the switch = seen by the NP", [marked], [seen])
     if not exact.because or not before or marked.increase is None or seen.increase is None:

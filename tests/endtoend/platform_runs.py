@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ def run_pytest(
     """A dry run of a testbed whose links are so much slower; what its run.json says."""
     text = (ROOT / "testbeds" / f"{testbed}.yaml").read_text()
     for told, instead in gbit.items():
-        text = text.replace(f"speed_gbit_per_s: {told}\n", f"speed_gbit_per_s: {instead}\n")
+        text = re.sub(rf"\b(speed_gbit_per_s: ){told}\b", rf"\g<1>{instead}", text)
     (folder / "lab.yaml").write_text(text)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
     done = subprocess.run(

@@ -1,13 +1,16 @@
 """A scheduler that cannot be what a suite needs is no lab for it; one that disobeys is an error."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.core.errors import CommandRejected
+from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.experiment import SIMULATED, Incast, NotHere
 from labtests.inventory import load
-from labtests.transport.asking import Running, answered
+from labtests.transport.asking import Running, answered, known
 
 TESTBED = load(Path(__file__).parents[2] / "testbeds" / "linux-lab.yaml")
 
@@ -53,3 +56,49 @@ def test_a_scheduler_that_does_not_obey_is_an_error_and_no_skip():
     with pytest.raises(CommandRejected, match="reads back otherwise"):
         Incast(lab=switch, pace=SIMULATED).serve_equally()
     assert switch.sent == ["tc qdisc change"]
+
+
+class Scheduled(Switch):
+    """The same with this scheduler now."""
+
+    def __init__(self, now):
+        super().__init__("qos wrr")
+        self.now = now
+
+    def scheduling_for(self, shares):
+        return ComwareScheduling("sw").scheduling_for(shares)
+
+    def setting(self, at, kind):
+        return SimpleNamespace(read=lambda port: known(self.now))
+
+    def change(self, at, setting, wanted):
+        self.sent.append(wanted)
+
+
+def weighted(unit, *groups):
+    queues = tuple(
+        QueueSchedule(queue=n, group=group, weight=None if group == "sp" else 10 + n)
+        for n, group in enumerate(groups)
+    )
+    return SchedulingSetting(discipline="wrr", unit=unit, queues=queues)
+
+
+def served_first(now):
+    switch = Scheduled(now)
+    Incast(lab=switch, pace=SIMULATED).serve_first(5)
+    (wanted,) = switch.sent
+    assert [each.queue for each in wanted.queues if each.group == "sp"] == [5]
+    return [each.weight for each in wanted.queues]
+
+
+def test_a_queue_that_is_served_first_leaves_the_others_their_shares():
+    assert served_first(weighted("byte-count", *"11111111")) == [10, 11, 12, 13, 14, None, 16, 17]
+
+
+@pytest.mark.parametrize(
+    "now",
+    [weighted("weight", *"11111111"), weighted("byte-count", *"111", "sp", *"1111")],
+    ids=["by packets", "another is strict"],
+)
+def test_where_they_have_none_of_that_kind_all_get_the_same(now):
+    assert served_first(now) == [12, 12, 12, 12, 12, None, 12, 12]

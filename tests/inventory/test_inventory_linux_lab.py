@@ -54,6 +54,14 @@ def test_without_the_section_nothing_of_it_is_asked(tmp_path: Path) -> None:
     assert lab.device("B").management.key_file is None
 
 
+def test_it_makes_no_vlan_interfaces(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError) as caught:
+        _loaded(tmp_path, LAB.replace("/24}", "/24, vlan: {id: 9}}"))
+    said = [line.partition("lab.yaml:")[2] for line in caught.value.mistakes]
+    assert [line.partition(" ")[0] for line in said] == ["5:80:", "6:92:"]
+    assert all("the lab makes no VLAN interfaces: remove it" in line for line in said)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [

@@ -27,7 +27,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(expect: Expect) ->
 def test_an_unknown_key_far_from_all_known_ones_gets_the_list(expect: Expect) -> None:
     expect(
         {"rdma: mlx5_0": "§colour: red"},
-        'devices.A.ports.eth0.colour: unknown key "colour": known: address, rdma',
+        'devices.A.ports.eth0.colour: unknown key "colour": known: address, rdma, vlan',
     )
 
 

@@ -173,6 +173,68 @@ def test_another_role_may_name_any_port(loaded: Callable[[str], object], valid: 
     loaded(valid.replace("senders: [A, B]", 'senders: [A, B], spare: ["C:eth1", A]'))
 
 
+# -- VLANs -------------------------------------------------------------------------------------
+
+ON_VLAN = {
+    f"address: 10.0.0.{n}/24": f"address: 10.0.0.{n}/24, vlan: {{id: 100}}" for n in (1, 2, 3)
+}
+
+
+def test_a_vlan_interface_without_address_is_refused(expect: Expect) -> None:
+    expect(
+        {"eth1: }": "eth1: {vlan: §{id: 100}}}"},
+        "devices.C.ports.eth1.vlan: a VLAN interface without `address` on it",
+    )
+
+
+def test_a_name_that_linux_does_not_take_has_to_be_given(
+    mistakes: Expect, loaded: Expect, valid: str
+) -> None:
+    far = valid.replace("eth1: }", "enp129s0f0np0: {address: 10.0.0.9/24, vlan: {id: 100}}}")
+    (said,) = mistakes(far)  # type: ignore[func-returns-value]
+    assert "enp129s0f0np0.vlan: enp129s0f0np0.100 is too long for an interface of Linux" in said
+    named = loaded(far.replace("id: 100", "id: 100, name: vlan100"))  # type: ignore[func-returns-value]
+    assert named.device("C").ports[1].vlan.interface("enp129s0f0np0") == "vlan100"
+
+
+def test_a_receiver_on_another_vlan_than_the_senders_is_refused(expect: Expect) -> None:
+    expect(
+        {
+            **ON_VLAN,
+            "address: 10.0.0.3/24": "address: 10.0.0.3/24, vlan: {id: 101}",
+            '"C:eth0"}': '§"C:eth0"}',
+        },
+        "roles.receiver: port C:eth0 is on VLAN 101, and A:eth0 on VLAN 100: they do not reach "
+        "each other",
+    )
+
+
+def test_a_sender_without_a_vlan_beside_one_that_has_it_is_refused(expect: Expect) -> None:
+    expect(
+        {
+            "address: 10.0.0.1/24": "address: 10.0.0.1/24, vlan: {id: 100}",
+            "address: 10.0.0.3/24": "address: 10.0.0.3/24, vlan: {id: 100}",
+            "[A, B], receiver": "[A, §B], receiver",
+        },
+        "roles.senders[1]: port B:eth0 is on no VLAN, and A:eth0 on VLAN 100: they do not reach "
+        "each other",
+    )
+
+
+@pytest.mark.parametrize("number", [0, 4095])
+def test_a_vlan_that_there_cannot_be_is_refused(mistakes: Expect, valid: str, number: int) -> None:
+    text = valid.replace("10.0.0.3/24", f"10.0.0.3/24, vlan: {{id: {number}}}")
+    assert any("devices.C.ports.eth0.vlan.id: " in line for line in mistakes(text))
+
+
+@pytest.mark.parametrize("egress", ["{16: 5}", "{4: 8}", "{-1: 5}", "{x: 5}", "5"])
+def test_an_egress_map_is_802_1p_by_socket_priority(
+    mistakes: Expect, valid: str, egress: str
+) -> None:
+    text = valid.replace("10.0.0.3/24", f"10.0.0.3/24, vlan: {{id: 100, egress: {egress}}}")
+    assert any("devices.C.ports.eth0.vlan.egress" in line for line in mistakes(text))
+
+
 # -- platforms ---------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from labtests.inventory import (
     Management,
     Port,
     Testbed,
+    Vlan,
     json_schema,
     load,
 )
@@ -63,6 +64,18 @@ def test_a_valid_file_becomes_frozen_records(loaded: Loaded, valid: str) -> None
         "senders": (end("A:eth0"), end("B:eth0")),
         "receiver": (end("C:eth0"),),
     }
+
+
+def test_an_address_may_be_on_a_vlan_interface(loaded: Loaded, valid: str) -> None:
+    text = valid
+    for number in (1, 2, 3):
+        address = f"10.0.0.{number}/24"
+        text = text.replace(address, f"{address}, vlan: {{id: 100, egress: {{4: 5, 0: 0}}}}")
+    lab = loaded(text.replace(", egress: {4: 5, 0: 0}", "", 1))
+    vlans = [lab.device(name).ports[0].vlan for name in "ABC"]
+    assert vlans == [Vlan(id=100), *[Vlan(id=100, egress=((0, 0), (4, 5)))] * 2]
+    assert vlans[0] is not None
+    assert vlans[0].interface("eth0") == "eth0.100"
 
 
 def test_the_devices_own_value_wins_then_its_groups_in_order_then_the_defaults(

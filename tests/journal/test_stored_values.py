@@ -16,7 +16,7 @@ from labtests.capabilities.records import (
     TrustSetting,
     WredQueue,
 )
-from labtests.inventory.testbed import Device, Management, Port
+from labtests.inventory.testbed import Device, Management, Port, Vlan
 from labtests.journal.values import NotStorable, pack, unpack
 
 NUMBERS = st.integers(-(2**70), 2**70)
@@ -67,7 +67,7 @@ def test_a_value_comes_back_the_same_in_value_and_type(value):
 
 def test_a_device_with_its_address_comes_back():
     management = Management(host="h", user="u", become=True, key_file="/k")
-    port = Port(device="d", interface="p", address="10.0.0.1", prefix_length=24)
+    port = Port(device="d", interface="p", address="10.0.0.1", prefix_length=24, vlan=Vlan(id=9))
     device = Device(name="d", platform="connectx", management=management, ports=(port,))
     assert unpack(json.loads(json.dumps(pack(device)))) == device
 

@@ -21,7 +21,7 @@ STORM_STARTS = 5 * MS
 def pause(lab: Star, priority: int, quanta: int) -> None:
     """A PFC frame arrives from host 0."""
     state = lab.network.state
-    k = new_packet(state, PAUSE, NONE, MIN_FRAME_BYTES)
+    k = new_packet(state, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
     packet = lab.network.tables.packet[k]
     packet.psn, packet.part, packet.cells, packet.target = 1 << priority, 0, 0, 0
     set_time(state, k, priority, quanta)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, Vlan
 from labtests.network import NicCounters, RcRequest, TcpRequest, UdpRequest
 from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS
 from labtests.simlab import lab as lab_module
@@ -208,7 +208,7 @@ class Hands:
         return nic  # type: ignore[no-any-return]
 
 
-def three_servers(*, unplugged: bool = False) -> Testbed:
+def three_servers(*, unplugged: bool = False, vlan: Vlan | None = None) -> Testbed:
     """ServerA, B, C on one switch at 10 Gb/s; each may have a second port without a cable."""
     hosts = []
     for number, name in enumerate(NAMES):
@@ -218,6 +218,7 @@ def three_servers(*, unplugged: bool = False) -> Testbed:
             rdma="mlx5_0",
             address=f"192.168.10.1{number}",
             prefix_length=24,
+            vlan=vlan,
         )
         spare = Port(device=name, interface="enp3s0f1np1")
         hosts.append(

@@ -90,7 +90,7 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--testbed", "nosuch"), "testbeds/ has: cumulus-cx5, h3c-s6550-cx4"),
+        (("--testbed", "nosuch"), "testbeds/ has: cumulus-cx5, h3c-dot1p"),
         ((*DRY, "--fault", "{bad"), "--fault {bad: Expecting property name"),
         ((*DRY, "--fault", '{"kind": "nope", "device": "ServerA"}'), "none of dead-counter, "),
         ((*DRY, "--fault", '{"kind": "lldpad"}'), '--fault: "device" is missing (one of ServerA, '),

@@ -8,6 +8,7 @@ from labtests.drivers.connectx.host import ConnectxState
 from labtests.drivers.connectx.links import ConnectxLinks
 from labtests.drivers.linux.host import Without
 from labtests.drivers.linux.link import Mtu
+from labtests.drivers.linux.vlan import VlanInterfaces
 
 SESSION = "shell"
 KIND: Literal["host", "switch"] = "host"
@@ -29,6 +30,7 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
             links,
             ConnectxState(device, ports, links),
             Without(links),
+            VlanInterfaces(device, ports),
             qos.NicQosShown(device, ports),
             dcqcn.FieldNames(device, ports),
         ),

@@ -2,7 +2,7 @@
 
 Read for IPv4. A packet that no filter takes goes by its priority (sk_buff) in prio and ets: 0 when
 it is bridged (it came in with 0: net/core/dev.c resets it also for a veth), by TOS when it is
-routed (net/ipv4/ip_forward.c: rt_tos2priority, the table ip_tos2prio of net/ipv4/route.c).
+routed (net/ipv4/ip_forward.c: rt_tos2priority).
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from labtests.capabilities.device import DscpClasses
 from labtests.core.output import lines_said
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import expect_success
+from labtests.drivers.linux.tos import socket_priority
 from labtests.drivers.linux_switch.filters import Filter, parse_filters
 from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.session import IP, TcPart
@@ -23,8 +24,6 @@ from labtests.transport.protocol import Reply
 
 _DSCPS = range(64)
 _ECN_FIELDS = range(4)
-_TOS_MASK = 0x1E  # IPTOS_TOS_MASK: rt_tos2priority looks at these bits
-_PRIORITY_OF_TOS = (0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4)
 _HAND = "give the port filters that choose a queue for every DSCP (docs/testbeds.md)"
 
 
@@ -75,7 +74,7 @@ class Classes(TcPart, DscpClasses):
             refuse(reply, f"labtests does not know how {scheduler} chooses")
         bridged = yield from self._is_bridged(port)
         priomap = scheduler.bands.priomap
-        return tuple(priomap[0 if bridged else _routed_priority(tos)] for tos in range(256))
+        return tuple(priomap[0 if bridged else socket_priority(tos)] for tos in range(256))
 
     def _is_bridged(self, port: str) -> Asking[bool]:
         reply = yield from ask(self.link_command(port))
@@ -90,10 +89,6 @@ class Classes(TcPart, DscpClasses):
                 reply, f"{port} is a port of a {kind}: its packets' priorities are unknown", _HAND
             )
         return bool(kind == "bridge")
-
-
-def _routed_priority(tos: int) -> int:
-    return _PRIORITY_OF_TOS[(tos & _TOS_MASK) >> 1]
 
 
 def _leaf_at(tree: Tree, of: Handle) -> Leaf | None:

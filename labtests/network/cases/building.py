@@ -285,5 +285,6 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
             nak_repeat_us=flow.nack_repeat_us,
             ecn="off" if flow.ecn is False else "on",
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
+            control_pcp=None if flow.pcp is None else flow.control_priority,
         )
     )

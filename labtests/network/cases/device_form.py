@@ -209,7 +209,7 @@ class PortPart(CasePart):
     deadlock: DeadlockPart | None = None
     pause_timeout: PauseTimeoutPart | None = None
     trust: Literal["dscp", "dot1p", "none"] | None = Field(
-        default=None, description="dscp unless given. No packet has a tag: dot1p is then 0."
+        default=None, description="dscp unless given. dot1p: 0 for packets without a tag."
     )
 
 

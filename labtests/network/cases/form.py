@@ -47,6 +47,7 @@ class FlowPart(CasePart):
     kind: Literal["rc", "udp", "tcp"] = "rc"
     priority: Priority = 3
     dscp: Dscp | None = Field(default=None, description="Of its packets; 8 x priority.")
+    pcp: Priority | None = Field(default=None, description="In an 802.1Q tag; unless given, none.")
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = None
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(

@@ -41,6 +41,7 @@ from labtests.simlab.linux.processes import (
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.streams import Capture, nothing
 from labtests.simlab.linux.sysfs import populate
+from labtests.simlab.linux.vlans import changed_map
 from labtests.simlab.tree import File, FileTree
 
 BACKGROUND_BYTES = 996  # one packet each
@@ -153,6 +154,7 @@ class LinuxHost(Machine):
         defects.on_background.append(self._send_for_others)
         defects.on_mtu.append(self._set_mtu)
         defects.on_map.append(self.set_map)
+        defects.on_egress_map.append(self._set_egress_map)
         defects.on_willing.append(self._give_dcbx_away)
 
     def _reset_counters(self) -> None:
@@ -162,6 +164,13 @@ class LinuxHost(Machine):
     def _set_mtu(self, interface: str, size_bytes: int) -> None:
         if (port := self.port(interface)) is not None:
             self.lab.set_mtu(port, size_bytes)
+
+    def _set_egress_map(self, interface: str, told: str) -> None:
+        port = self.port(interface)
+        if port is None or port.vlan is None:
+            raise UnknownFault(f"{self.name}: {interface} has no VLAN interface")
+        refuse = partial(UnknownFault, "not an egress-qos-map, such as 4:5:")
+        port.vlan.egress = dict(changed_map(told.split(), refuse))
 
     def set_map(self, classes: tuple[int, ...]) -> None:
         """Its ports have this map from DSCP to priority."""
@@ -201,6 +210,7 @@ class LinuxHost(Machine):
             tos=tos,
             rate_bits_per_s=bits_per_s,
             datagram_bytes=BACKGROUND_BYTES,
+            pcp=port.pcp(tos),
         )
         self._background.append(self.lab.network.start_udp(request))
 

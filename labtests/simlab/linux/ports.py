@@ -2,15 +2,17 @@
 
 import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 
 from labtests.inventory import Device
 from labtests.network import Nic, NicCounters
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, vlan_interface
 
 DEFAULT_PREFIX = 24
+FIRST_VLAN_INDEX = 100  # ifindex: made long after the ports
 FIRMWARE = "12.28.2006"
 MELLANOX_OUI = "b8:59:9f"
 DEFAULT_MTU_BYTES = 1500
@@ -35,6 +37,7 @@ class NicPort:
     default_roce_tos: int = 0
     mtu_bytes: int = DEFAULT_MTU_BYTES
     attached: str = "qdisc mq"  # as `ip link` says it, with the bridge if it is in one
+    vlan: VlanInterface | None = None  # has the address
 
     @property
     def up(self) -> bool:
@@ -74,6 +77,42 @@ class NicPort:
     def interface_index(self) -> int:
         """Linux's number of the interface; 1 is lo."""
         return self.index + 2
+
+    @property
+    def data_interface(self) -> str:
+        """The net device that has the address."""
+        return self.interface if self.vlan is None else self.vlan.name
+
+    def pcp(self, tos: int) -> int | None:
+        """In the tag of what a socket with this TOS sends; None: no tag."""
+        return None if self.vlan is None else self.vlan.pcp(tos)
+
+    def shown(self) -> tuple[ShownInterface, ...]:
+        """Its net devices: its own, and the one of its VLAN."""
+        own = ShownInterface(
+            interface=self.interface,
+            label=self.interface,
+            interface_index=self.interface_index,
+            up=self.up,
+            mtu_bytes=self.mtu_bytes,
+            attached=self.attached,
+            mac=self.mac,
+            address=None if self.vlan else self.address,
+            prefix_length=self.prefix_length,
+            statistics=self.interface,
+        )
+        if self.vlan is None:
+            return (own,)
+        upper = replace(
+            own,
+            interface=self.vlan.name,
+            label=f"{self.vlan.name}@{self.interface}",
+            interface_index=self.vlan.index,
+            attached="qdisc noqueue",
+            address=self.address,
+            vlan=self.vlan,
+        )
+        return (own, upper)
 
     def counters(self) -> NicCounters | None:
         """All counters since the last reset; None without a link."""
@@ -134,6 +173,7 @@ def ports_of(lab: SimulatedLab, device: Device) -> tuple[NicPort, ...]:
                 speed_mbit_per_s=link.speed_bits_per_s // 1_000_000 if link else -1,
                 faults=lab.faults[device.name],
                 now_ns=lambda: lab.timeline.now_ns,
+                vlan=vlan_interface(port.vlan, port.interface, FIRST_VLAN_INDEX + index),
             )
         )
     return tuple(found)
@@ -169,3 +209,8 @@ def gids(port: NicPort) -> list[tuple[str, str]]:
         if port.interface not in port.faults.defects.without_roce_v2:
             found.append((mapped, "RoCE v2"))
     return found
+
+
+def gid_interface(port: NicPort, gid: str) -> str:
+    """The net device of a GID: the link-local ones are the port's own."""
+    return port.interface if gid.startswith("fe80") else port.data_interface

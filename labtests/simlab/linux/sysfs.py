@@ -13,7 +13,7 @@ from labtests.network import Nic
 from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.commands.system import KERNEL, KERNEL_BUILD
 from labtests.simlab.linux.machine import Machine
-from labtests.simlab.linux.ports import NicPort, gids, guid
+from labtests.simlab.linux.ports import NicPort, gid_interface, gids, guid
 from labtests.simlab.tree import File, failure
 
 MAX_VALUES = {
@@ -46,6 +46,7 @@ def populate(host: Machine) -> None:
     populate_system(host)
     for port in host.ports:
         _add_interface(host, port)
+        _add_vlan_interface(host, port)
         _add_rdma_device(host, port)
         _add_dcqcn(host, port)
 
@@ -178,6 +179,28 @@ def _add_interface(host: Machine, port: NicPort) -> None:
     host.tree.add_folder(f"/sys/class/net/{port.interface}/device/infiniband/{port.rdma}")
 
 
+def _add_vlan_interface(host: Machine, port: NicPort) -> None:
+    """What a VLAN interface has: no device of a bus, and all packets of the port's address."""
+    if port.vlan is None:
+        return
+    base = f"/sys/class/net/{port.vlan.name}"
+    constants = {
+        "address": port.mac,
+        "operstate": "up" if port.up else "down",
+        "carrier": str(int(port.up)),
+        "ifindex": str(port.vlan.index),
+        "iflink": str(port.interface_index),
+        "type": "1",
+        "uevent": f"DEVTYPE=vlan\nINTERFACE={port.vlan.name}\nIFINDEX={port.vlan.index}",
+    }
+    _add_constants(host, base, constants)
+    _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
+    for name in STATISTICS:
+        _add(host, f"{base}/statistics/{name}", _statistic(port, name))
+    for name in CARRIER:
+        _add(host, f"{base}/{name}", _carrier_count(port, name))
+
+
 def add_interface(
     host: Machine,
     port: NicPort,
@@ -252,7 +275,7 @@ def _add_rdma_device(host: Machine, port: NicPort) -> None:
     for index, (gid, kind) in enumerate(gids(port)):
         constants[f"ports/1/gids/{index}"] = gid
         constants[f"ports/1/gid_attrs/types/{index}"] = kind
-        constants[f"ports/1/gid_attrs/ndevs/{index}"] = port.interface
+        constants[f"ports/1/gid_attrs/ndevs/{index}"] = gid_interface(port, gid)
     _add_constants(host, device, constants)
     _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
     for name in rdma_counters.NAMES:

@@ -1,12 +1,15 @@
-"""ip: addresses, links and routes, in the usual and the brief form. It changes only MTUs."""
+"""ip: addresses, links and routes, in the usual and the brief form; VLAN interfaces with details.
+It changes only MTUs and egress maps of VLANs."""
 
 from functools import partial
 
 from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.options import NotEmulated, Refused, only
-from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES, NicPort
+from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES
+from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, changed_map
 
 VERSION = "ip utility, iproute2-6.1.0, libbpf 1.1.2\n"
+_DETAILS = {"d", "details"}
 _CHANGES = {"set", "add", "del", "delete", "change", "replace", "append", "flush"}
 
 
@@ -15,7 +18,7 @@ def _ip(call: Call) -> str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
-    only(flags, "br", "brief", "s", "stats", "statistics")
+    only(flags, "br", "brief", "s", "stats", "statistics", *_DETAILS)
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         raise NotEmulated(" ".join(call.argv))
     kind = words.pop(0)
@@ -23,18 +26,32 @@ def _ip(call: Call) -> str:
         return _unusual(call, kind, words)
     names = [word for word in words if word not in ("show", "list", "dev", "up")]
     only(names[1:])
-    ports = [port for port in call.host.ports if not names or port.interface in names]
+    ports = [each for each in _interfaces(call) if not names or each.interface in names]
     if names and not ports and names != ["lo"]:
         raise Refused(f'Device "{names[0]}" does not exist.\n')
     if "route".startswith(kind):
         only(flags)
         return _routes(ports)
-    of_link = "link".startswith(kind)
-    shown = {"ports": ports, "lo": names in ([], ["lo"]), "addresses": not of_link}
+    if flags & _DETAILS:
+        return _in_detail(kind, ports, flags)
+    shown = {"ports": ports, "lo": names in ([], ["lo"]), "addresses": not "link".startswith(kind)}
     if flags & {"s", "stats", "statistics"}:
-        only([*flags & {"br", "brief"}, *([] if of_link else ["-s of addresses"])])
+        only([*flags & {"br", "brief"}, *(["-s of addresses"] if shown["addresses"] else [])])
         return screen("ip", **shown, counted=partial(_counted, call))
     return screen("ip-brief", **shown) if flags else screen("ip", **shown, counted=lambda name: "")
+
+
+def _in_detail(kind: str, shown: list[ShownInterface], flags: set[str]) -> str:
+    """`-d` of VLAN interfaces only."""
+    only([*flags - _DETAILS, *([] if "link".startswith(kind) else ["-d of addresses"])])
+    if any(each.vlan is None for each in shown):
+        raise NotEmulated("ip -d of anything but a VLAN interface")
+    texts = [screen("ip", ports=[each], lo=False, addresses=False, counted=str) for each in shown]
+    return "".join(
+        text[: text.rindex("\n")] + _detailed(each.vlan)
+        for text, each in zip(texts, shown, strict=True)
+        if each.vlan is not None
+    )
 
 
 def _leading_options(words: list[str]) -> set[str]:
@@ -43,6 +60,47 @@ def _leading_options(words: list[str]) -> set[str]:
     while words and words[0].startswith("-"):
         flags.add(words.pop(0).lstrip("-"))
     return flags
+
+
+def _interfaces(call: Call) -> list[ShownInterface]:
+    """Of all ports, in the order of their numbers."""
+    each = [shown for port in call.host.ports for shown in port.shown()]
+    return sorted(each, key=lambda shown: shown.interface_index)
+
+
+def _shown(call: Call, name: str) -> ShownInterface | None:
+    return next((each for each in _interfaces(call) if each.interface == name), None)
+
+
+def _detailed(vlan: VlanInterface) -> str:
+    """What `-d` adds to the last line."""
+    text = f" promiscuity 0 minmtu 0 maxmtu 65535 \n    vlan protocol 802.1Q id {vlan.id} "
+    text += "<REORDER_HDR> "
+    if vlan.egress:
+        maps = "".join(f"{priority}:{pcp} " for priority, pcp in sorted(vlan.egress.items()))
+        text += f"\n      egress-qos-map {{ {maps}}} "
+    return f"{text}addrgenmode eui64 numtxqueues 1 numrxqueues 1 {_SEGMENTS}\n"
+
+
+_SEGMENTS = "gso_max_size 65536 gso_max_segs 65535 "
+
+
+def _set_egress_map(call: Call, words: list[str]) -> str:
+    """`ip link set dev IF.ID type vlan egress-qos-map 4:5 ...`: adds to what is there."""
+    shown = _shown(call, words[0])
+    if shown is None:
+        raise Refused(f'Cannot find device "{words[0]}"\n')
+    if shown.vlan is None:
+        raise Refused("RTNETLINK answers: Operation not supported\n", 2)
+    told = changed_map(
+        words[words.index("egress-qos-map") + 1 :],
+        lambda word: Refused(f'Error: argument "{word}" is wrong: invalid egress-qos-map\n', 255),
+    )
+    if call.process.user != "root":
+        raise Refused("RTNETLINK answers: Operation not permitted\n", 2)
+    if not call.host.faults.lies:
+        shown.vlan.egress.update(told)
+    return ""
 
 
 def _set_mtu(call: Call, words: list[str]) -> str:
@@ -68,13 +126,15 @@ def _unusual(call: Call, kind: str, words: list[str]) -> str:
     """`ip route get ADDRESS`, MTUs; other changes are refused rather than not made."""
     if "link".startswith(kind) and words[0] == "set" and "mtu" in words:
         return _set_mtu(call, [word for word in words[1:] if word != "dev"])
+    if "link".startswith(kind) and words[0] == "set" and "egress-qos-map" in words:
+        return _set_egress_map(call, [word for word in words[1:] if word != "dev"])
     if words[0] in _CHANGES:
         raise Refused("RTNETLINK answers: Operation not supported\n", 2)
     only(words[2:])
     port = call.host.route(words[1]) if len(words) > 1 else None
     if port is None:
         raise Refused("RTNETLINK answers: Network is unreachable\n", 2)
-    return f"{words[1]} dev {port.interface} src {port.address} uid 0 \n    cache \n"
+    return f"{words[1]} dev {port.data_interface} src {port.address} uid 0 \n    cache \n"
 
 
 _LEAST_WIDTHS = (10, 7, 6, 7, 7, 7)
@@ -112,7 +172,7 @@ def _counted(call: Call, name: str) -> str:
     return text
 
 
-def _routes(ports: list[NicPort]) -> str:
+def _routes(ports: list[ShownInterface]) -> str:
     return "".join(
         f"{port.network} dev {port.interface} proto kernel scope link src {port.address} \n"
         for port in ports

@@ -121,6 +121,7 @@ class _PingRun:
                 tos=tos,
                 rate_bits_per_s=8 * plan.size_bytes * NS_PER_S / max(plan.gap_ns, LEAST_GAP_NS),
                 datagram_bytes=plan.size_bytes,
+                pcp=port.pcp(tos),
             )
         )
         host.sockets.pings_out.append(flow)

@@ -8,7 +8,7 @@ from labtests.simlab.linux import rdma_counters
 from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.options import BadOption, NotEmulated, Refused, only, read_options
-from labtests.simlab.linux.ports import NicPort, gids, guid
+from labtests.simlab.linux.ports import NicPort, gid_interface, gids, guid
 from labtests.simlab.linux.sockets import Connected
 
 FIRST_CM_ID = 70
@@ -160,7 +160,8 @@ def _show_gids(call: Call) -> str:
             version = "v2" if kind.endswith("v2") else "v1"
             address = f"{port.address}  " if gid.startswith("0000") else "\t"
             lines.append(
-                f"{port.rdma}\t1\t{index}\t{gid}\t{address}\t{version}\t{port.interface}\n"
+                f"{port.rdma}\t1\t{index}\t{gid}\t{address}\t{version}\t"
+                f"{gid_interface(port, gid)}\n"
             )
     return "".join(lines) + f"n_gids_found={len(lines) - 2}\n"
 

@@ -211,8 +211,10 @@ class _Client(Iperf3Side):
         here, network, plan = self.call.host, self.call.host.lab.network, self.plan
         there, theirs = self._at(trial.server_address)
         sender, receiver, target = (here, port), there, trial.server_address
+        answering = theirs
         if plan.reverse:
             sender, receiver, target = (there, theirs), here, trial.client_address
+            answering = port
         if plan.udp:
             stream.udp = network.start_udp(
                 UdpRequest(
@@ -223,6 +225,7 @@ class _Client(Iperf3Side):
                     rate_bits_per_s=plan.rate_bits_per_s or port.speed_mbit_per_s * 1e6,
                     datagram_bytes=plan.block_bytes,
                     mtu_bytes=sender[1].mtu_bytes,
+                    pcp=sender[1].pcp(plan.tos),
                 )
             )
             stream.receiver = receiver.sockets
@@ -238,6 +241,8 @@ class _Client(Iperf3Side):
                     destination=target,
                     tos=plan.tos,
                     ecn=ecn,
+                    pcp=sender[1].pcp(plan.tos),
+                    control_pcp=answering.pcp(plan.tos),
                 )
             )
             sender[0].sockets.tcp.append(stream.tcp)

@@ -14,7 +14,7 @@ from labtests.simlab.linux.perftest.contact import Contact
 from labtests.simlab.linux.perftest.meeting import Meeting
 from labtests.simlab.linux.perftest.plan import VERBS, PerftestPlan, read_plan, usage
 from labtests.simlab.linux.perftest_builds import Build
-from labtests.simlab.linux.ports import gids
+from labtests.simlab.linux.ports import NicPort, gids
 from labtests.simlab.linux.processes import Pause, Program
 from labtests.simlab.linux.sockets import Connected
 from labtests.simlab.linux.streams import Stdio
@@ -93,6 +93,7 @@ class PerftestRun:
                 timeout_exponent=plan.timeout_exponent,
                 retry_limit=plan.retry_limit,
                 messages=None if plan.duration_s else plan.iterations,
+                pcp=_pcp(sender.port, tos if plan.rdma_cm else None),
             )
         )
 
@@ -288,6 +289,11 @@ class PerftestRun:
             )
             for number in numbers
         ]
+
+
+def _pcp(port: NicPort, tos: int | None) -> int | None:
+    """In the tag of RDMA: of a connection of rdma_cm by its TOS, else the service level 0."""
+    return 0 if port.vlan is not None and tos is None else port.pcp(tos or 0)
 
 
 def _perftest(call: Call) -> Program:
