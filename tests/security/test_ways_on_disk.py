@@ -13,7 +13,7 @@ from labtests.core.errors import LabError
 from labtests.core.private_files import NotPrivate, private_folder, write_private
 from labtests.core.trusted_files import NotAFile
 from labtests.journal.unfinished import unfinished_runs
-from labtests.transport.ssh.settings import Settings, settings_of
+from labtests.transport.ssh.settings import SshSettings, settings_of
 
 STRANGER = 12345
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
@@ -134,7 +134,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def asked() -> Settings:
+def asked() -> SshSettings:
     return settings_of("x", None, None, honoured=True)
 
 

@@ -15,7 +15,7 @@ from labtests.core.errors import LabError
 from labtests.inventory import Device, Management
 from labtests.transport.ssh import SHELL, connect, hop, settings
 from labtests.transport.ssh.route import hops_to
-from labtests.transport.ssh.settings import Settings, settings_of
+from labtests.transport.ssh.settings import SshSettings, settings_of
 
 # an option with a program, or a file that it would make; each makes its own
 QUIET = {
@@ -93,7 +93,7 @@ def test_a_proxy_command_is_run_as_ssh_does(
         assert proxy.process.wait(10) != 0  # it is ended with the connection
 
 
-def asked(host: str = "labhost", user: str | None = None, port: int | None = None) -> Settings:
+def asked(host: str = "labhost", user: str | None = None, port: int | None = None) -> SshSettings:
     return settings_of(host, user, port, honoured=True)
 
 
@@ -228,12 +228,12 @@ def test_without_ssh_no_file_is_read_otherwise(
         asked()
     config.unlink()
     monkeypatch.setattr(settings, "SYSTEM_CONFIG", config)
-    assert asked() == Settings()
+    assert asked() == SshSettings()
 
 
 def test_nothing_of_it_is_read_where_the_testbed_file_says_no(config: Path) -> None:
     config.write_text(f'Match exec "touch {config.parent}/made"\n  User inside\n')
-    assert settings_of("h", None, None, honoured=False) == Settings()
+    assert settings_of("h", None, None, honoured=False) == SshSettings()
     assert not (config.parent / "made").exists()
 
 

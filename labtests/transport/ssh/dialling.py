@@ -8,7 +8,7 @@ import socket
 
 from labtests.core.errors import LabError
 from labtests.inventory import Device
-from labtests.transport.ssh.settings import Settings, settings_of
+from labtests.transport.ssh.settings import SshSettings, settings_of
 
 DIAL_WITHIN_S = 10
 _CHANGES_THE_WAY = ("proxyjump", "proxycommand", "connecttimeout", "bindaddress", "bindinterface")
@@ -35,7 +35,7 @@ def dialled(device: Device) -> socket.socket | OSError | None:
         return error
 
 
-def _is_plain(configured: Settings, host: str, port: int) -> bool:
+def _is_plain(configured: SshSettings, host: str, port: int) -> bool:
     told = configured.values
     return (
         not any(configured.get(option) for option in _CHANGES_THE_WAY)

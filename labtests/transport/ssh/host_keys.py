@@ -21,7 +21,7 @@ from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
 from labtests.transport.ssh.known_files import Named, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
-from labtests.transport.ssh.settings import Settings
+from labtests.transport.ssh.settings import SshSettings
 
 REVOKED = "@revoked"
 
@@ -222,7 +222,7 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
 
 
 def known_hosts_place(
-    management: Management, configured: Settings, named: Named
+    management: Management, configured: SshSettings, named: Named
 ) -> KnownHostsFiles:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's. Raises
     NotUnderstood."""

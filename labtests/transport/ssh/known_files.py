@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from labtests.transport.ssh.settings import SYSTEM_FILES, USER_FILES, Settings
+from labtests.transport.ssh.settings import SYSTEM_FILES, USER_FILES, SshSettings
 
 USER, GLOBAL, REVOKED = "UserKnownHostsFile", "GlobalKnownHostsFile", "RevokedHostKeys"
 _NOTHING = Path("/dev/null")
@@ -70,17 +70,17 @@ class Named:
         return re.sub("%(.?)()", lambda found: _meant("ProxyCommand", text, found, tokens), text)
 
 
-def user_files(configured: Settings) -> tuple[Path, ...]:
+def user_files(configured: SshSettings) -> tuple[Path, ...]:
     """Those of UserKnownHostsFile. Raises NotUnderstood."""
     return _files(USER, configured, USER_FILES)
 
 
-def system_files(configured: Settings) -> tuple[Path, ...]:
+def system_files(configured: SshSettings) -> tuple[Path, ...]:
     """Those of GlobalKnownHostsFile. Raises NotUnderstood."""
     return _files(GLOBAL, configured, SYSTEM_FILES)
 
 
-def revoked_file(configured: Settings, named: Named) -> Path | None:
+def revoked_file(configured: SshSettings, named: Named) -> Path | None:
     """That of RevokedHostKeys. Raises NotUnderstood."""
     value = configured.get(REVOKED.lower())
     if value is None:
@@ -89,7 +89,7 @@ def revoked_file(configured: Settings, named: Named) -> Path | None:
     return None if path == _NOTHING else path
 
 
-def _files(option: str, configured: Settings, default: tuple[str, ...]) -> tuple[Path, ...]:
+def _files(option: str, configured: SshSettings, default: tuple[str, ...]) -> tuple[Path, ...]:
     """ssh has put in what tokens stand for, and prints a blank in a name like one between two."""
     told = configured.values.get(option.lower())
     words = list(default) if told is None else told.split(" ")

@@ -19,7 +19,7 @@ from labtests.transport.ssh.hop import Hop
 from labtests.transport.ssh.host_keys import KnownHosts, known_hosts_name, known_hosts_place
 from labtests.transport.ssh.known_files import Named, NotUnderstood, local_user, revoked_file
 from labtests.transport.ssh.passwords import ASK, SERVICE, password_named
-from labtests.transport.ssh.settings import Settings, settings_of
+from labtests.transport.ssh.settings import SshSettings, settings_of
 
 _LONGEST_KEY_BYTES = 2**17
 _DEFAULT_PORT = Management(host="").port
@@ -81,7 +81,7 @@ class _Way:
             return (self._hop(target, before[-1] if before else None, {}),)
         return self._to(target, None, {})
 
-    def _configured(self, target: _Target) -> Settings:
+    def _configured(self, target: _Target) -> SshSettings:
         honoured = self._management.ssh_config
         return settings_of(target.host, target.user, target.port, honoured=honoured)
 
@@ -107,12 +107,12 @@ class _Way:
             through=through or self._proxy_command(named, configured),
         )
 
-    def _proxy_command(self, named: Named, configured: Settings) -> str | None:
+    def _proxy_command(self, named: Named, configured: SshSettings) -> str | None:
         command = configured.get("proxycommand")
         with self._understood(named):
             return None if command is None else named.command(command)
 
-    def _known_hosts(self, named: Named, configured: Settings) -> KnownHosts:
+    def _known_hosts(self, named: Named, configured: SshSettings) -> KnownHosts:
         with self._understood(named):
             return KnownHosts(
                 known_hosts_name(named.host, named.port, named.alias),
@@ -131,7 +131,7 @@ class _Way:
             raise HostKeyRefused(name, command, error.problem, error.remedy) from error
 
 
-def _identities(configured: Settings, named: Named) -> Iterator[str]:
+def _identities(configured: SshSettings, named: Named) -> Iterator[str]:
     """Keys that the user names. One whose name has a token that is not read here is passed over."""
     for name in configured.identity_files:
         with suppress(NotUnderstood, RuntimeError):

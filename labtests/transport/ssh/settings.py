@@ -27,7 +27,7 @@ _REMEDY = "correct it, or `ssh_config: false` in the testbed file"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class SshSettings:
     """Options by their names in small letters, as ssh has them in force; nothing where no
     ssh_config is read. Names of key files only where the user names some."""
 
@@ -40,13 +40,13 @@ class Settings:
         return None if value is None or value.lower() == "none" else value
 
 
-def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool) -> Settings:
+def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool) -> SshSettings:
     """For `ssh [-l user] [-p port] host`. Raises LabError: the file is wrong, or somebody else's,
     or takes too long, or there is no ssh to ask."""
     user_config = USER_CONFIG.expanduser()
     there = [file for file in (user_config, SYSTEM_CONFIG) if file.is_file()]
     if not (honoured and there):
-        return Settings()
+        return SshSettings()
     if shutil.which("ssh") is None:
         raise LabError(
             f"{there[0]} is read by `ssh -G`, and there is no ssh on this machine\n"
@@ -59,7 +59,7 @@ def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool
     names = tuple(value for option, value in said if option == "identityfile")
     if names == _default_identities():
         names = ()
-    return Settings(dict(reversed(said)), names)
+    return SshSettings(dict(reversed(said)), names)
 
 
 def _elsewhere(user_config: Path) -> str:
