@@ -118,6 +118,11 @@ FOUND = {
         "Match host labhost\n Include {home}/more\n HostKeyAlias box",
         "box",
     ),
+    "a second look": (
+        "Host 192.0.2.*\n HostKeyAlias box\nHost labhost\n HostName 192.0.2.7\n"
+        "Match final all\n Compression no",
+        "box",
+    ),
     "dotfile": ("Include {home}/conf.d/*", None),
 }
 

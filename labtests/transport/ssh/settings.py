@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from labtests.core.errors import LabError
 from labtests.core.output import excerpt
@@ -81,16 +82,19 @@ def _said(words: tuple[str, ...], begun: str, stamps: object) -> tuple[tuple[str
     """Options and values, in ssh's order. `stamps` tell of another state of the files."""
     del stamps
     try:
-        done = subprocess.run(
-            ["ssh", "-T", *(("-F", "/dev/stdin") if begun else ()), "-G", *words],
-            input=begun,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=WITHIN_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
+        with NamedTemporaryFile("w", encoding="utf-8") as file:  # ssh may read it twice
+            file.write(begun)
+            file.flush()
+            done = subprocess.run(
+                ["ssh", "-T", *(("-F", file.name) if begun else ()), "-G", *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=WITHIN_S,
+                check=False,
+                env={**os.environ, "LC_ALL": "C"},
+            )
     except subprocess.TimeoutExpired:
         raise LabError(
             f"ssh_config: `ssh -G {words[-1]}` did not end within {WITHIN_S:g} s\n"
