@@ -160,7 +160,13 @@ def _asked_of(marks: Iterable[pytest.Mark], lab: Lab) -> Iterator[tuple[list[str
             "switches": [r.switch.device for r in each],
         }
         for kind, names in mark.kwargs.items():
-            yield list(dict.fromkeys(of_kind[kind])), list(names)
+            if kind not in of_kind:
+                told = f"@pytest.mark.requires({kind}=...): there are {' and '.join(of_kind)}"
+                pytest.fail(told, pytrace=False)
+            yield (
+                list(dict.fromkeys(of_kind[kind])),
+                [names] if isinstance(names, str) else [*names],
+            )
 
 
 def _not_there(lab: Lab, devices: Iterable[str], names: Iterable[str]) -> Iterator[str]:

@@ -71,6 +71,14 @@ def test_teardown_error(incast, monkeypatch):
 def test_ability_that_nobody_has(incast):
     pass
 
+@pytest.mark.requires(switchs=("pfc",))
+def test_mistyped_word(incast):
+    pass
+
+@pytest.mark.requires(switches="teleportation")
+def test_one_name_alone(incast):
+    pass
+
 def test_properties_of_its_own(lab, record_property):
     record_property("answer", 42)
 
@@ -98,6 +106,8 @@ EXPECTED = {
         "skipped",
         "supports: teleportation (an ability unknown to labtests: is the name mistyped?)",
     ),
+    "test_mistyped_word": ("error", "@pytest.mark.requires(switchs=...): there are hosts and sw"),
+    "test_one_name_alone": ("skipped", "S6550: no support for teleportation (an ability unknown"),
     "test_properties_of_its_own": ("pass", None),
     "test_odd_names[../../up]": ("pass", None),
     "test_odd_names[a/b]": ("pass", None),
@@ -130,7 +140,7 @@ def test_the_terminal_tells_the_kinds_apart(labelled):
     assert re.search(r"test_judged\[fail\] FAILED", said)
     # the test whose lab was not put back counts twice: its call passed, its teardown is an error
     last = said.splitlines()[-1]
-    for part in ("3 failed", "5 passed", "1 skipped", "2 inconclusive", "5 errors"):
+    for part in ("3 failed", "5 passed", "2 skipped", "2 inconclusive", "6 errors"):
         assert part in last
     assert re.search(r"^SKIPPED +test_ability_that_nobody_has$", said, re.M)
 
