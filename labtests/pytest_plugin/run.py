@@ -270,6 +270,7 @@ class Run:
             "backend": self.backend,
             "modelled": MODELLED if self.backend == "simulated" else "",
             "seed": self.seed if self.dry else None,
+            "faults": list(self.config.getoption("fault") or ()),
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),

@@ -226,6 +226,13 @@ def test_a_counter_with_a_reason_is_unusable_even_if_it_has_a_number(
     assert "no counter changed" in text
 
 
+def test_a_lab_that_was_broken_on_purpose_says_so(run: Json, text_of: Text) -> None:
+    assert "on purpose" not in text_of(summary_html(run))
+    run["faults"] = ['{"kind": "dead-counter", "device": "<sw>"}']
+    said = text_of(summary_html(run))
+    assert 'put into this lab on purpose: {"kind": "dead-counter", "device": "<sw>"}' in said
+
+
 def test_unsettled_counters_and_unreachable_roles_are_said(run: Json, text_of: Text) -> None:
     run["tests"][0]["phases"][0].update(settled=False, unreachable=["ServerA to ServerC: 100 %"])
 
