@@ -11,6 +11,8 @@ ToolMissing, UnreadableOutput, Unreachable.
 from abc import abstractmethod
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from difflib import get_close_matches
+from functools import cache
 from typing import Literal, Protocol, runtime_checkable
 
 from labtests.capabilities.records import (
@@ -230,11 +232,23 @@ class Entitled(Protocol):
 def meaning_of(name: str) -> str:
     """What a device has that has a setting, or an ability with a method, of this name; "" for a
     name that there is not."""
-    for kind in KINDS:
-        if kind.name == name:
-            return kind.has
-    for ability in tuple(globals().values()):
-        if isinstance(ability, type) and ability.__module__ == __name__ and name in vars(ability):
+    return _meanings().get(name, "")
+
+
+def abilities_like(name: str) -> list[str]:
+    """The name that is most like this one, if any is."""
+    return get_close_matches(name, _meanings(), n=1)
+
+
+@cache
+def _meanings() -> dict[str, str]:
+    """Of abilities' methods, and of settings."""
+    from labtests.capabilities import facts  # which are abilities, too
+
+    found: dict[str, str] = {}
+    for ability in (*globals().values(), *vars(facts).values()):
+        if isinstance(ability, type) and ability.__module__ in (__name__, facts.__name__):
             first = " ".join((ability.__doc__ or "").split()).partition(". ")[0].removesuffix(".")
-            return first[:1].lower() + first[1:]
-    return ""
+            for method in (each for each in vars(ability) if not each.startswith("_")):
+                found.setdefault(method, first[:1].lower() + first[1:])
+    return found | {kind.name: kind.has for kind in KINDS}

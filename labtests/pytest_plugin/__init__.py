@@ -14,7 +14,7 @@ from labtests.core.signals import as_ctrl_c
 from labtests.experiment import Incast
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
-from labtests.pytest_plugin.fixtures import incast, lab, needs_lab, ring, testbed
+from labtests.pytest_plugin.fixtures import incast, lab, needs_lab, required, ring, testbed
 from labtests.pytest_plugin.folder import reserve_reports
 from labtests.pytest_plugin.options import (
     MARKERS,
@@ -29,7 +29,7 @@ from labtests.pytest_plugin.run import RUN, Run
 
 PRIVATE_UMASK = 0o077
 
-__all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "ring", "testbed"]
+__all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "required", "ring", "testbed"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,11 +1,11 @@
 """Fixtures for suites: `testbed`, `lab` (open devices), `incast` and `ring` (experiments)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NoReturn, TypeVar
 
 import pytest
 
-from labtests.capabilities.device import meaning_of
+from labtests.capabilities.device import abilities_like, meaning_of
 from labtests.capabilities.facts import Lacking
 from labtests.core.errors import LabError, LeaseBusy, LeaseLost, Unreachable, WrongOption
 from labtests.experiment import Incast, Ring, Span, measure, roles_of
@@ -16,7 +16,6 @@ from labtests.pytest_plugin.run import RUN, Run
 from labtests.recovery import LabHeld, NotPutBack
 
 UNUSABLE_EXIT, UNREACHABLE_EXIT = 10, 15
-UNKNOWN = "an ability unknown to labtests: is the name mistyped?"
 LAB_FIXTURES = frozenset({"lab", "incast", "ring"})
 AnyIncast = TypeVar("AnyIncast", bound=Incast)
 INCAST = pytest.StashKey[Incast]()
@@ -67,11 +66,18 @@ def ring(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Ring]:
     yield from _experiment(request, lab, Ring)
 
 
+@pytest.fixture(autouse=True)
+def required(request: pytest.FixtureRequest) -> None:
+    """Before any other fixture of a test that has the lab: what its `requires` marks ask for."""
+    marks = list(request.node.iter_markers("requires"))
+    if marks and needs_lab(request.node):
+        _require(marks, request.getfixturevalue("lab"))
+
+
 def _experiment(
     request: pytest.FixtureRequest, lab: Lab, kind: type[AnyIncast]
 ) -> Iterator[AnyIncast]:
     run = request.config.stash[RUN]
-    _require(request, lab)
     try:
         lab.expect_lease()
     except LeaseLost as error:
@@ -128,10 +134,10 @@ def _exit(run: Run, error: LabError) -> NoReturn:
     pytest.exit(word, returncode=code)
 
 
-def _require(request: pytest.FixtureRequest, lab: Lab) -> None:
+def _require(marks: Sequence[pytest.Mark], lab: Lab) -> None:
     """Skip, with the reason, what no device of this testbed can do, or not the one that has to."""
-    marks = list(request.node.iter_markers("requires"))
     needed = [name for mark in marks for name in mark.args]
+    _expect_known([*needed, *(name for _, names in _asked_of(marks, lab) for name in names)], lab)
     sentences = []
     if lacking := [name for name in needed if not lab.offers(name)]:
         sentences.append(f"no device of {lab.testbed.name} supports: {_in_words(lacking)}")
@@ -178,10 +184,21 @@ def _not_there(lab: Lab, devices: Iterable[str], names: Iterable[str]) -> Iterat
         yield f"{without}: no support for {_in_words(what)}"
 
 
+def _expect_known(names: Iterable[str], lab: Lab) -> None:
+    """A mistyped ability would skip its test for good. One of somebody's own platform is known
+    where a device of that platform is."""
+    for name in names:
+        if not (meaning_of(name) or lab.offers(name)):
+            near = "".join(f"; did you mean {each}?" for each in abilities_like(name))
+            told = (
+                f"@pytest.mark.requires: {name!r} is an ability unknown to labtests and to the lab"
+            )
+            pytest.fail(f"{told}{near}", pytrace=False)
+
+
 def _in_words(names: Iterable[str]) -> str:
-    """Names of a `requires` mark, each with what its ability is. One that labtests does not know
-    may be of somebody's own platform, or mistyped."""
-    return ", ".join(f"{name} ({meaning_of(name) or UNKNOWN})" for name in names)
+    """Names of a `requires` mark, each with what its ability is."""
+    return ", ".join(f"{name} ({meaning_of(name)})" for name in names)
 
 
 def _progress(run: Run) -> Callable[[str], None]:

@@ -16,6 +16,7 @@ from labtests.verdicts import checks, ecn, idle, packets, path, port_drops, witn
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    Outcome,
     Verdict,
     conclude,
     disagreement,
@@ -35,10 +36,10 @@ TOLD_SHARE = 0.9
 def sound(evidence: Evidence) -> Verdict:
     """The traffic ran as it was asked to, no NIC discarded a packet, no cable damaged a frame.
 
-    A control is only asked whether its traffic ran, and whether each packet was forwarded or
-    dropped: it loses on purpose, in the queues and nowhere else. Of a queue pair whose queue
-    dropped and whose NIC sent it is not even asked that it completed anything (go-back-N begins
-    again with each loss).
+    A control is only asked whether its traffic ran, whether each packet was forwarded or dropped,
+    and whether a cable damaged any: it loses on purpose, in the queues and nowhere else. Of a queue
+    pair whose queue dropped and whose NIC sent it is not even asked that it completed anything
+    (go-back-N begins again with each loss).
     """
     return conclude(
         "Did hosts and cables do their part?",
@@ -56,6 +57,8 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from _nobody_was_starved(evidence, broken)
     if evidence.kind == "control":
         yield from (f for f in _forwarded_or_dropped(evidence) if f.disagreement)
+        damaged = chain.from_iterable(map(kept, path.of_part(evidence, "cable")))
+        yield from (f for f in damaged if f.outcome is Outcome.FAIL)
         yield from idle.quiet_queues(evidence, evidence.queues)
         return
     for station in path.of_part(evidence, "NIC", "cable"):

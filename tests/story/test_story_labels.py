@@ -67,15 +67,19 @@ def test_teardown_error(incast, monkeypatch):
         raise refuse
     exchanges.change = change
 
-@pytest.mark.requires("pfc", "teleportation")
-def test_ability_that_nobody_has(incast):
-    pass
+@pytest.mark.requires("pfc", "queue_limits")
+def test_ability_that_nobody_has(lab):
+    raise AssertionError("it ran")
+
+@pytest.mark.requires("pfc", "queue_countres")
+def test_mistyped_ability(lab):
+    raise AssertionError("it ran")
 
 @pytest.mark.requires(switchs=("pfc",))
 def test_mistyped_word(incast):
     pass
 
-@pytest.mark.requires(switches="teleportation")
+@pytest.mark.requires(switches="queue_limits")
 def test_one_name_alone(incast):
     pass
 
@@ -104,10 +108,14 @@ EXPECTED = {
     "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
     "test_ability_that_nobody_has": (
         "skipped",
-        "supports: teleportation (an ability unknown to labtests: is the name mistyped?)",
+        "supports: queue_limits (an egress port whose queues have lengths that can be read",
+    ),
+    "test_mistyped_ability": (
+        "error",
+        "'queue_countres' is an ability unknown to labtests and to the lab; did you mean queue_c",
     ),
     "test_mistyped_word": ("error", "@pytest.mark.requires(switchs=...): there are hosts and sw"),
-    "test_one_name_alone": ("skipped", "S6550: no support for teleportation (an ability unknown"),
+    "test_one_name_alone": ("skipped", "S6550: no support for queue_limits (an egress port"),
     "test_properties_of_its_own": ("pass", None),
     "test_odd_names[../../up]": ("pass", None),
     "test_odd_names[a/b]": ("pass", None),
@@ -140,7 +148,7 @@ def test_the_terminal_tells_the_kinds_apart(labelled):
     assert re.search(r"test_judged\[fail\] FAILED", said)
     # the test whose lab was not put back counts twice: its call passed, its teardown is an error
     last = said.splitlines()[-1]
-    for part in ("3 failed", "5 passed", "2 skipped", "2 inconclusive", "6 errors"):
+    for part in ("3 failed", "5 passed", "2 skipped", "2 inconclusive", "7 errors"):
         assert part in last
     assert re.search(r"^SKIPPED +test_ability_that_nobody_has$", said, re.M)
 

@@ -123,6 +123,8 @@ FOUND = {
         "Match final all\n Compression no",
         "box",
     ),
+    "an alias of that name": ("HostKeyAlias none", "none"),
+    "carriage return": ('HostKeyAlias "a\rproxycommand evil"', "a\rproxycommand evil"),
     "dotfile": ("Include {home}/conf.d/*", None),
 }
 
@@ -147,6 +149,31 @@ def test_names_are_in_small_letters_and_logins_as_the_testbed_says(config: Path)
         ("bob", "7"),
         ("ada", "2222"),
     ]
+
+
+def test_where_a_command_may_know_the_host_no_key_is_learned(config: Path) -> None:
+    config.write_text("KnownHostsCommand /usr/bin/sss_ssh_knownhosts %H\n")
+    management = Management(host="h", host_keys="accept-new")
+    (hop,) = hops_to(Device(name="A", platform="linux", management=management))
+    assert hop.known_hosts.policy == "strict"
+    config.write_text("KnownHostsCommand none\n")
+    (hop,) = hops_to(Device(name="A", platform="linux", management=management))
+    assert hop.known_hosts.policy == "accept-new"
+
+
+def test_files_whose_names_are_not_clear_are_refused(config: Path) -> None:
+    odd = config.parent / "a "
+    odd.mkdir()
+    kh = odd / "b"
+    kh.touch()
+    device = Device(name="A", platform="linux", management=Management(host="h"))
+    config.write_text(f'UserKnownHostsFile "{kh}"\n')
+    with pytest.raises(LabError, match="may be one file"):
+        hops_to(device)
+    (config.parent / "latin\udce9").touch()
+    config.write_bytes(b"UserKnownHostsFile " + bytes(config.parent) + b"/latin\xe9\n")
+    (hop,) = hops_to(device)
+    assert hop.known_hosts.place.files == (config.parent / "latin\udce9",)
 
 
 def test_only_keys_that_the_user_names_are_named(config: Path) -> None:

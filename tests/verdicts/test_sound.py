@@ -127,6 +127,15 @@ def test_a_control_is_asked_whether_its_traffic_ran(whole):
     assert "a -> r (iperf3) did not run: killed" in verdict.because
 
 
+def test_a_cable_that_damages_frames_of_a_control_is_named(whole):
+    """`counters disagree` was all that was said of 56 frames."""
+    for counted, outcome in ((56, Outcome.FAIL), (0, Outcome.PASS)):
+        seen = with_counter(control_of(whole), R_NIC, c.RX_CRC_ERRORS, counted)
+        assert sound(seen).outcome is outcome
+    seen = with_counter(control_of(whole), R_NIC, c.RX_CRC_ERRORS, 56)
+    assert "cable sw p3 - r eth0 damaged" in sound(seen).because
+
+
 @pytest.mark.parametrize("classes", [True, False], ids=["priorities", "plain"])
 def test_a_control_too_has_each_packet_forwarded_or_dropped(classes):
     # four datagrams were lost on a cable in a control, and the run was green

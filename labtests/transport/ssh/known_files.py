@@ -11,6 +11,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 from labtests.transport.ssh.settings import SYSTEM_FILES, USER_FILES, SshSettings
@@ -95,6 +96,9 @@ def _files(option: str, configured: SshSettings, default: tuple[str, ...]) -> tu
     words = list(default) if told is None else told.split(" ")
     if [word.lower() for word in words] == ["none"]:
         return ()
+    for first, last in combinations(range(len(words)), 2):
+        if (name := Path(" ".join(words[first : last + 1])).expanduser()).exists():
+            raise NotUnderstood(option, told or "", f"may be one file, {name}, or several")
     paths = (_path(option, word) for word in words)
     return tuple(path for path in paths if path != _NOTHING)
 

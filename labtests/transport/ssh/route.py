@@ -117,7 +117,7 @@ class _Way:
             return KnownHosts(
                 known_hosts_name(named.host, named.port, named.alias),
                 known_hosts_place(self._management, configured, named),
-                self._management.host_keys,
+                "strict" if configured.get("knownhostscommand") else self._management.host_keys,
                 revoked_file(configured, named),
             )
 

@@ -24,6 +24,10 @@ USER_FILES = ("~/.ssh/known_hosts", "~/.ssh/known_hosts2")
 SYSTEM_FILES = ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2")
 WITHIN_S = 10.0
 MOST_BYTES = 2**20
+_MAY_BE_NONE = (
+    *("proxycommand", "proxyjump", "connecttimeout", "revokedhostkeys", "knownhostscommand"),
+    *("bindaddress", "bindinterface"),
+)
 _REMEDY = "correct it, or `ssh_config: false` in the testbed file"
 
 
@@ -36,9 +40,11 @@ class SshSettings:
     identity_files: tuple[str, ...] = ()
 
     def get(self, option: str) -> str | None:
-        """None for what is not set, or `none`."""
+        """None for what is not set, or `none` where that means nothing and is not a name."""
         value = self.values.get(option)
-        return None if value is None or value.lower() == "none" else value
+        if value is not None and value.lower() == "none" and option in _MAY_BE_NONE:
+            return None
+        return value
 
 
 def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool) -> SshSettings:
@@ -89,8 +95,6 @@ def _said(words: tuple[str, ...], begun: str, stamps: object) -> tuple[tuple[str
                 ["ssh", "-T", *(("-F", file.name) if begun else ()), "-G", *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                text=True,
-                errors="replace",
                 timeout=WITHIN_S,
                 check=False,
                 env={**os.environ, "LC_ALL": "C"},
@@ -101,9 +105,10 @@ def _said(words: tuple[str, ...], begun: str, stamps: object) -> tuple[tuple[str
             f"  remedy: does a program of `Match exec` hang? {_REMEDY}"
         ) from None
     if done.returncode:
-        said = excerpt(" ".join(done.stderr.split()), 400)
+        said = excerpt(" ".join(done.stderr.decode(errors="replace").split()), 400)
         raise LabError(f"ssh_config: `ssh -G {words[-1]}`: {said}\n  remedy: {_REMEDY}")
-    lines = (line.partition(" ") for line in done.stdout.split("\n") if line)
+    text = done.stdout.decode(errors="surrogateescape")  # a name of a file is bytes
+    lines = (line.partition(" ") for line in text.split("\n") if line)
     return tuple((option.lower(), value) for option, _, value in lines)
 
 
