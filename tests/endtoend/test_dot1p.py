@@ -15,7 +15,7 @@ NIC = "ens1f0np0"
 
 def run(folder: Path, *options: str) -> dict[str, Any]:
     """On links of 1 Gb/s, which make fewer packets."""
-    return run_pytest("h3c-dot1p", folder, {25: 1}, ROOT, "suites/test_s19_dot1p.py", *options)
+    return run_pytest("h3c-dot1p", folder, {25: 1}, ROOT, "suites/test_priority_tags.py", *options)
 
 
 def fault(**told: object) -> tuple[str, str]:

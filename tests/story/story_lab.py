@@ -27,7 +27,7 @@ ELSEWHERE = (
     "suites/test_pfc_watchdog.py",  # which its switch has not
     "suites/test_deadlock_detection.py",  # of a ring of switches
     "suites/test_pfc_escape.py",  # the same
-    "suites/test_s19_dot1p.py",  # of two switches and tagged packets
+    "suites/test_priority_tags.py",  # of two switches and tagged packets
 )
 SUITE_TESTS = sum(
     file.read_text().count("\ndef test_")

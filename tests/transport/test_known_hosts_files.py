@@ -163,7 +163,7 @@ def test_where_no_file_is_named_no_key_is_learned(home: Path, value: str) -> Non
     [
         ("UserKnownHostsFile", ["kh", "./kh", '"~/a b"', "none ~/kh", "~nosuchuser77/kh", "~/%j"]),
         ("GlobalKnownHostsFile", ["kh", "./kh", '"~/a b"', "none ~/kh", "~nosuchuser77/kh"]),
-        ("RevokedHostKeys", ["kh", "./kh", "~nosuchuser77/kh", "~/%C", "~/kh%", "~/${NO_SUCH_77}"]),
+        ("RevokedHostKeys", ["kh", "./kh", "~nosuchuser77/kh", "~/%n", "~/${HOME}", "~/kh%"]),
         ("UserKnownHostsFile", ["", '"~/a', "~/kh%", "~/${NO_SUCH_77}", "~/${HOME"]),
         ("RevokedHostKeys", ["", '"~/a', "~/a b", "# kh"]),
     ],
@@ -174,11 +174,10 @@ def test_a_value_that_leads_to_no_file_for_certain_is_refused(home: Path, option
             hop_of(home, f"Host *\n  {option} {value}\n")
 
 
-@pytest.mark.parametrize("value", ["%d/rev", "${HOME}/rev", '"~/rev"', "~/rev # x", "~/%n"])
+@pytest.mark.parametrize("value", ["~/rev", '"~/rev"', "~/rev # x"])
 def test_revoked_host_keys_are_those_of_the_file_that_is_meant(home: Path, value: str) -> None:
     (home / ".ssh" / "known_hosts").write_text(said(GOOD) + said(OTHER))
-    for name in ("rev", HOST):
-        (home / name).write_text(said(GOOD).partition(" ")[2])
+    (home / "rev").write_text(said(GOOD).partition(" ")[2])
     hop = hop_of(home, f"RevokedHostKeys {value}\n")
     ask(hop, OTHER)
     with pytest.raises(HostKeyProblem, match="revoked"):

@@ -176,6 +176,24 @@ def test_files_whose_names_are_not_clear_are_refused(config: Path) -> None:
     assert hop.known_hosts.place.files == (config.parent / "latin\udce9",)
 
 
+def test_a_user_without_keys_offers_none(config: Path) -> None:
+    config.write_text("IdentityFile none\n")
+    (hop,) = hops_to(Device(name="A", platform="linux", management=Management(host="h")))
+    assert hop.credentials["look_for_keys"] is False
+    assert hop.credentials["key_filename"] is None
+
+
+@pytest.mark.parametrize("name", ["a[b]", "a%h", "a$b", 'a"b'])
+def test_a_home_that_ssh_would_read_otherwise_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name / ".ssh").mkdir(parents=True)
+    (tmp_path / name / ".ssh" / "config").write_text("Host *\n  User inside\n")
+    monkeypatch.setenv("HOME", str(tmp_path / name))
+    with pytest.raises(LabError, match="in HOME"):
+        asked()
+
+
 def test_only_keys_that_the_user_names_are_named(config: Path) -> None:
     config.write_text("Host *\n  Compression yes\n")
     assert asked().identity_files == ()
@@ -248,7 +266,16 @@ def test_ssh_is_asked_of_its_own_files_where_they_are_the_user_s(
     monkeypatch.setattr(settings, "SYSTEM_CONFIG", said.with_name("ssh_config"))
     (tmp_path / "ssh_config").touch()
     assert asked("h", "ada", 7).get("hostname") == "h"
-    assert said.read_text().splitlines()[0] == "-T -G -l ada -p 7 -- h"
+    management = Management(host="h", user="ada", port=7, jump="bob@first:22,second")
+    hops = hops_to(Device(name="A", platform="linux", management=management))
+    assert [hop.host for hop in hops] == ["h"] * 3
+    # behind a jump host a name is made canonical by nobody here
+    assert [line for line in said.read_text().splitlines() if "none" not in line] == [
+        "-T -G -l ada -p 7 -- h",
+        "-T -G -l ada -p 7 -J bob@first:22,second -- h",
+        "-T -G -l bob -p 22 -- first",
+        "-T -G -J first -- second",
+    ]
 
 
 def test_without_ssh_no_file_is_read_otherwise(

@@ -81,12 +81,15 @@ def system_files(configured: SshSettings) -> tuple[Path, ...]:
     return _files(GLOBAL, configured, SYSTEM_FILES)
 
 
-def revoked_file(configured: SshSettings, named: Named) -> Path | None:
-    """That of RevokedHostKeys. Raises NotUnderstood."""
+def revoked_file(configured: SshSettings) -> Path | None:
+    """That of RevokedHostKeys. Raises NotUnderstood, also for a token, which some releases of ssh
+    take for a part of the name."""
     value = configured.get(REVOKED.lower())
     if value is None:
         return None
-    path = _path(REVOKED, named.meant(REVOKED, value))
+    if set(value) & set("%$"):
+        raise NotUnderstood(REVOKED, value, "has a token, which is not read here")
+    path = _path(REVOKED, value)
     return None if path == _NOTHING else path
 
 

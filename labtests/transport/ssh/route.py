@@ -33,6 +33,8 @@ class _Target:
     host: str
     user: str | None = None
     port: int | None = None
+    jump: str | None = None
+    """`ssh -J`: a name is made canonical only where it is looked up (CanonicalizeHostname)."""
 
 
 def hops_to(device: Device) -> tuple[Hop, ...]:
@@ -53,15 +55,16 @@ class _Way:
         management = self._management
         # 22 is what the inventory says when the file says nothing: then ssh_config decides
         port = None if management.port == _DEFAULT_PORT else management.port
-        target = _Target(host=management.host, user=management.user, port=port)
-        return self._to(target, management.jump, _credentials(self._device))
+        jump = management.jump
+        target = _Target(host=management.host, user=management.user, port=port, jump=jump)
+        return self._to(target, _credentials(self._device))
 
-    def _to(self, target: _Target, jump: str | None, login: dict[str, Any]) -> tuple[Hop, ...]:
+    def _to(self, target: _Target, login: dict[str, Any]) -> tuple[Hop, ...]:
         configured = self._configured(target)
         before: tuple[Hop, ...] = ()
         self._passed.add(target.host)
-        for name in _jump_names(jump or configured.get("proxyjump")):
-            before = before + self._jump(name, before, named=jump is not None)
+        for name in _jump_names(target.jump or configured.get("proxyjump")):
+            before = before + self._jump(name, before, named=target.jump is not None)
         return (*before, self._hop(target, before[-1] if before else None, login))
 
     def _jump(self, name: str, before: tuple[Hop, ...], *, named: bool) -> tuple[Hop, ...]:
@@ -73,17 +76,19 @@ class _Way:
             host=match["bracketed"] or match["host"],
             user=match["user"],
             port=int(port) if port else None,
+            jump=",".join(hop.name for hop in before) or None,
         )
         again = target.host in self._passed
         if again and not named:  # `Host *` with a ProxyJump: not through itself
             return ()
         if before or again:  # the testbed file's own: another port of the same machine
             return (self._hop(target, before[-1] if before else None, {}),)
-        return self._to(target, None, {})
+        return self._to(target, {})
 
     def _configured(self, target: _Target) -> SshSettings:
         honoured = self._management.ssh_config
-        return settings_of(target.host, target.user, target.port, honoured=honoured)
+        host, user, port, jump = target.host, target.user, target.port, target.jump
+        return settings_of(host, user, port, honoured=honoured, jump=jump)
 
     def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
         configured = self._configured(target)
@@ -95,6 +100,8 @@ class _Way:
         keys = [*login.get("key_filename", ()), *_identities(configured, named)]
         # as OpenSSH does, pass over an IdentityFile that is not there
         keys = [key for key in keys if _may_be_key(Path(key))]
+        if configured.identity_files == ("none",):
+            login = {**login, "look_for_keys": False}
         return Hop(
             name=target.host,
             host=host,
@@ -118,7 +125,7 @@ class _Way:
                 known_hosts_name(named.host, named.port, named.alias),
                 known_hosts_place(self._management, configured, named),
                 "strict" if configured.get("knownhostscommand") else self._management.host_keys,
-                revoked_file(configured, named),
+                revoked_file(configured),
             )
 
     @contextmanager
@@ -133,7 +140,7 @@ class _Way:
 
 def _identities(configured: SshSettings, named: Named) -> Iterator[str]:
     """Keys that the user names. One whose name has a token that is not read here is passed over."""
-    for name in configured.identity_files:
+    for name in (each for each in configured.identity_files if each != "none"):
         with suppress(NotUnderstood, RuntimeError):
             yield str(Path(named.meant("IdentityFile", name)).expanduser())
 

@@ -47,9 +47,11 @@ class SshSettings:
         return value
 
 
-def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool) -> SshSettings:
-    """For `ssh [-l user] [-p port] host`. Raises LabError: the file is wrong, or somebody else's,
-    or takes too long, or there is no ssh to ask."""
+def settings_of(
+    host: str, user: str | None, port: int | None, *, honoured: bool, jump: str | None = None
+) -> SshSettings:
+    """For `ssh [-l user] [-p port] [-J jump] host`. Raises LabError: the file is wrong, or somebody
+    else's, or takes too long, or there is no ssh to ask."""
     user_config = USER_CONFIG.expanduser()
     there = [file for file in (user_config, SYSTEM_CONFIG) if file.is_file()]
     if not (honoured and there):
@@ -60,7 +62,8 @@ def settings_of(host: str, user: str | None, port: int | None, *, honoured: bool
             "  remedy: install openssh-client, or `ssh_config: false` in the testbed file"
         )
     begun = _elsewhere(user_config)
-    login = [*(["-l", user] if user else []), *(["-p", str(port)] if port else [])]
+    given = {"-l": user, "-p": port, "-J": jump}
+    login = [word for option, value in given.items() if value for word in (option, str(value))]
     stamps = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in there)
     said = _said((*login, "--", host), begun, stamps)
     names = tuple(value for option, value in said if option == "identityfile")
@@ -74,6 +77,11 @@ def _elsewhere(user_config: Path) -> str:
     home = Path.home()
     if str(home) == pwd.getpwuid(os.getuid()).pw_dir:
         return ""
+    if odd := sorted(set(str(home)) & set('*?[]%$"\\')):
+        raise LabError(
+            f"ssh cannot be told to read {user_config}, for the {' '.join(odd)} in HOME\n"
+            "  remedy: another HOME, or `ssh_config: false` in the testbed file"
+        )
     if user_config.is_file():
         own(user_config, most_bytes=MOST_BYTES)  # ssh asks whose file it is only of its own
     files = " ".join(f'"{Path(name).expanduser()}"' for name in USER_FILES)
