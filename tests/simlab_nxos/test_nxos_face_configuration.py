@@ -61,7 +61,7 @@ def test_several_commands_may_stand_on_one_line(cli):
         "08:00:00.000 UTC Wed May 29 2024",
         *("", "!Command: show running-config interface Ethernet1/16"),
         "!No configuration change since last restart",
-        *("!Time: Wed May 29 08:00:00 2024", "", "version 9.3(SIMULATED) Bios:version 05.42"),
+        *("!Time: Wed May 29 08:00:00 2024", "", "version 9.3(SIMULATED) Bios:version 07.61"),
         "interface Ethernet1/16",
         "08:00:00.000 UTC Wed May 29 2024",
     ]
@@ -84,7 +84,7 @@ def test_the_running_configuration_has_what_was_typed_in_full_words(cli):
         *("service-policy type qos input IN no-stats", "service-policy type queuing output Q"),
         *("interface e1/15", "priority-flow-control mode auto", "mtu 1500"),
     )
-    assert cli("show running-config ipqos").split("05.42\n")[1] == (
+    assert cli("show running-config ipqos").split("07.61\n")[1] == (
         "class-map type qos match-any ROCE\n  match dscp 24-31\n"
         "policy-map type qos IN\n  class ROCE\n    set qos-group 3\n"
         "policy-map type network-qos NQ\n  class type network-qos c-8q-nq3\n"
@@ -94,7 +94,7 @@ def test_the_running_configuration_has_what_was_typed_in_full_words(cli):
         "  class type queuing c-out-8q-q7\n    priority level 1\n"
         "system qos\n  service-policy type network-qos NQ\n"
     )
-    assert cli("show running-config interface").split("05.42\n")[1] == (
+    assert cli("show running-config interface").split("07.61\n")[1] == (
         "interface Ethernet1/13\ninterface Ethernet1/14\n  description to A\n"
         "  priority-flow-control mode on\n  mtu 9216\n"
         "  service-policy type qos input IN no-stats\n"
@@ -121,7 +121,9 @@ def test_what_is_in_use_stays_and_what_is_not_there_is_not_applied(cli, line):
 
 
 def test_what_was_not_saved_is_gone_after_a_reboot(cli, switch):
+    assert "\n!No configuration change since last restart\n" in cli("show running-config")
     cli.configure("interface e1/14", "priority-flow-control mode on")
+    assert "\n!Running configuration last done at: " in cli("show running-config")
     assert cli("copy running-config startup-config").endswith("Copy complete.\n")
     cli.configure("interface e1/14", "priority-flow-control mode off")
     switch.faults.reboot(1)

@@ -92,6 +92,7 @@ def _configuration(session: CliSession, call: CliCall, *sections: tuple[str, lis
         "running-config",
         command=call.text,
         now=session.switch.now,
+        changed_at=session.switch.changed_at,
         version=VERSION,
         sections=sections,
     )

@@ -1,5 +1,6 @@
 """The emulated switch behind a command line: its configuration."""
 
+from datetime import datetime
 from typing import Any
 
 from labtests.inventory import Device
@@ -26,6 +27,8 @@ class EmulatedSwitch(Chassis):
         self.cli = cli
         self.forms: dict[str, str] = {}
         """Screens that this product generation replaces, and by which."""
+        self.changed_at: datetime | None = None
+        """When somebody last changed the running configuration; None since it was loaded."""
         self.configuration = Configuration(cli.kinds)
         self._configure()
 
@@ -71,7 +74,11 @@ class EmulatedSwitch(Chassis):
     # -- applying the configuration ---------------------------------------------------------------
 
     def changed(self, section: CliSection) -> None:
-        """The section is applied to the network."""
+        """Somebody has changed the section: it is applied to the network."""
+        self.changed_at = self.now
+        self._apply(section)
+
+    def _apply(self, section: CliSection) -> None:
         self.cli.kinds[section.kind].changed(self, section)
 
     def save(self) -> None:
@@ -80,11 +87,12 @@ class EmulatedSwitch(Chassis):
 
     def _apply_all(self) -> None:
         for section in self.configuration.everything():
-            self.changed(section)
+            self._apply(section)
+        self.changed_at = None
 
     def renew(self, port: str) -> None:
         """See Chassis."""
-        self.changed(self.port(port))
+        self._apply(self.port(port))
 
     def load_saved(self) -> None:
         """See Chassis."""
