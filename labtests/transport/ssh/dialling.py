@@ -25,10 +25,10 @@ def dialled(device: Device) -> socket.socket | OSError | None:
         configured = settings_of(
             host, management.user, None if port == 22 else port, honoured=management.ssh_config
         )
-    except LabError:
+        if not _is_plain(configured, host, port):
+            return None
+    except (LabError, ValueError):
         return None  # whoever looks for the way will say it
-    if not _is_plain(configured, host, port):
-        return None
     try:
         return socket.create_connection((host, port), DIAL_WITHIN_S)
     except OSError as error:
