@@ -314,6 +314,8 @@ def test_a_connect_timeout_is_a_time_as_ssh_reads_it(
         ("ProxyCommand none\nProxyJump j", None),
         ("ProxyJump none", None),
         ("ProxyJump j\nProxyCommand nc", "j"),
+        ("ProxyJump to-%h", "to-h.example"),
+        ("ProxyJump gw@h", "h"),  # itself, as somebody else
     ],
 )
 def test_what_comes_first_of_command_and_jump_is_the_way(
@@ -324,3 +326,9 @@ def test_what_comes_first_of_command_and_jump_is_the_way(
     *before, last = hops_to(Device(name="A", platform="linux", management=management))
     names = [hop.name for hop in before]
     assert (names[0] if names else last.through) == through
+
+
+def test_jump_hosts_without_end_are_refused(config: Path) -> None:
+    config.write_text("ProxyJump x%h\n")
+    with pytest.raises(ValueError, match="more than 16 jump hosts lead to A"):
+        hops_to(Device(name="A", platform="linux", management=Management(host="h")))

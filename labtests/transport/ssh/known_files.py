@@ -66,9 +66,10 @@ class Named:
         return _TOKEN.sub(lambda found: _meant(option, text, found, tokens), text)
 
     def command(self, text: str) -> str:
-        """A ProxyCommand with what its tokens stand for; `$` is a shell's. Raises NotUnderstood."""
+        """A ProxyCommand or ProxyJump with what its tokens stand for; `$` is a shell's. Raises
+        NotUnderstood."""
         tokens = self.tokens()
-        return re.sub("%(.?)()", lambda found: _meant("ProxyCommand", text, found, tokens), text)
+        return re.sub("%(.?)()", lambda found: _meant("Proxy...", text, found, tokens), text)
 
 
 def user_files(configured: SshSettings) -> tuple[Path, ...]:

@@ -7,7 +7,7 @@ OpenSSH's order, each with a trust of its own.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -23,6 +23,7 @@ from labtests.transport.ssh.settings import SshSettings, settings_of
 
 _LONGEST_KEY_BYTES = 2**17
 _DEFAULT_PORT = Management(host="").port
+_MOST_HOPS = 16
 _JUMP = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?(?:\[(?P<bracketed>[^\]]+)\]|(?P<host>[^:]+))(?::(?P<port>\d+))?"
 )
@@ -49,7 +50,7 @@ def hops_to(device: Device) -> tuple[Hop, ...]:
 class _Way:
     def __init__(self, device: Device) -> None:
         self._device, self._management = device, device.management
-        self._passed: set[str] = set()
+        self._passed: set[_Target] = set()
 
     def hops(self) -> tuple[Hop, ...]:
         management = self._management
@@ -62,8 +63,13 @@ class _Way:
     def _to(self, target: _Target, login: dict[str, Any]) -> tuple[Hop, ...]:
         configured = self._configured(target)
         before: tuple[Hop, ...] = ()
-        self._passed.add(target.host)
-        for name in _jump_names(target.jump or configured.get("proxyjump")):
+        self._passed.add(replace(target, jump=None))
+        if len(self._passed) > _MOST_HOPS:
+            raise ValueError(f"more than {_MOST_HOPS} jump hosts lead to {self._device.name}")
+        jumps = configured.get("proxyjump") if target.jump is None else None
+        with self._understood(named := _named(target, configured)):
+            jumps = None if jumps is None else named.command(jumps)
+        for name in _jump_names(target.jump or jumps):
             before = before + self._jump(name, before, named=target.jump is not None)
         return (*before, self._hop(target, before[-1] if before else None, login))
 
@@ -78,10 +84,10 @@ class _Way:
             port=int(port) if port else None,
             jump=",".join(hop.name for hop in before) or None,
         )
-        again = target.host in self._passed
-        if again and not named:  # `Host *` with a ProxyJump: not through itself
-            return ()
-        if before or again:  # the testbed file's own: another port of the same machine
+        if not named and replace(target, jump=None) in self._passed:
+            return ()  # `Host *` with a ProxyJump: not through itself
+        again = any(target.host == each.host for each in self._passed)
+        if before or (named and again):  # the testbed file's own: another port of the same machine
             return (self._hop(target, before[-1] if before else None, {}),)
         return self._to(target, {})
 
@@ -92,11 +98,7 @@ class _Way:
 
     def _hop(self, target: _Target, through: Hop | None, login: dict[str, Any]) -> Hop:
         configured = self._configured(target)
-        user = target.user or configured.get("user") or local_user()
-        host = configured.get("hostname") or target.host
-        port = target.port or int(configured.get("port") or _DEFAULT_PORT)
-        alias = configured.get("hostkeyalias")
-        named = Named(given=target.host, host=host, port=port, user=user, alias=alias)
+        named = _named(target, configured)
         keys = [*login.get("key_filename", ()), *_identities(configured, named)]
         # as OpenSSH does, pass over an IdentityFile that is not there
         keys = [key for key in keys if _may_be_key(Path(key))]
@@ -104,9 +106,9 @@ class _Way:
             login = {**login, "look_for_keys": False}
         return Hop(
             name=target.host,
-            host=host,
-            port=port,
-            user=user,
+            host=named.host,
+            port=named.port,
+            user=named.user,
             known_hosts=self._known_hosts(named, configured),
             credentials={**login, "key_filename": keys or None},
             within_s=int(configured.get("connecttimeout") or 0) or DIAL_WITHIN_S,
@@ -136,6 +138,16 @@ class _Way:
             command = f"ssh {quote(named.given)}"
             name = self._device.name
             raise HostKeyRefused(name, command, error.problem, error.remedy) from error
+
+
+def _named(target: _Target, configured: SshSettings) -> Named:
+    return Named(
+        given=target.host,
+        host=configured.get("hostname") or target.host,
+        port=target.port or int(configured.get("port") or _DEFAULT_PORT),
+        user=target.user or configured.get("user") or local_user(),
+        alias=configured.get("hostkeyalias"),
+    )
 
 
 def _identities(configured: SshSettings, named: Named) -> Iterator[str]:
