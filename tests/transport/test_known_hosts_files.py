@@ -147,7 +147,7 @@ def test_a_file_that_is_there_and_cannot_be_read_lets_nobody_pass(
         ask(hop, GOOD)
 
 
-@pytest.mark.parametrize("value", ["none", "None", "/dev/null"])
+@pytest.mark.parametrize("value", ["none", "None", "/dev/null", "/dev/null ~/.ssh/known_hosts"])
 def test_where_no_file_is_named_no_key_is_learned(home: Path, value: str) -> None:
     hop = hop_of(home, f"UserKnownHostsFile {value}\n")
     with pytest.raises(HostKeyProblem) as told:

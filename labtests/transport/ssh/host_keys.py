@@ -19,7 +19,7 @@ from paramiko.hostkeys import HostKeyEntry, InvalidHostKey
 
 from labtests.inventory import Management, plain_host
 from labtests.transport.ssh.key_lists import is_listed, known_text
-from labtests.transport.ssh.known_files import Named, system_files, user_files
+from labtests.transport.ssh.known_files import NOTHING, system_files, user_files
 from labtests.transport.ssh.learning import KnownHostsFiles, NoPlace
 from labtests.transport.ssh.settings import SshSettings
 
@@ -221,13 +221,16 @@ def known_hosts_name(host: str, port: int, alias: str | None) -> str:
     return plain if port == SSH_PORT else f"[{plain}]:{port}"
 
 
-def known_hosts_place(
-    management: Management, configured: SshSettings, named: Named
-) -> KnownHostsFiles:
+def known_hosts_place(management: Management, configured: SshSettings) -> KnownHostsFiles:
     """The testbed's file alone; else ssh_config's or the user's own, and the system's. Raises
     NotUnderstood."""
     if management.known_hosts:
         beside = management.known_hosts_beside
         file = Path(management.known_hosts).expanduser()
         return KnownHostsFiles((file,), testbed=True, beside=Path(beside) if beside else None)
-    return KnownHostsFiles(user_files(configured), system=system_files(configured))
+    user, system = user_files(configured), system_files(configured)
+    kept = tuple(file for file in (*user, *system) if file != NOTHING)
+    if user[0] == NOTHING:  # what is learned goes there, and nowhere else
+        return KnownHostsFiles((), system=kept)
+    mine = tuple(file for file in user if file != NOTHING)
+    return KnownHostsFiles(mine, system=kept[len(mine) :])

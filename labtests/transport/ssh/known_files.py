@@ -17,7 +17,8 @@ from pathlib import Path
 from labtests.transport.ssh.settings import SYSTEM_FILES, USER_FILES, SshSettings
 
 USER, GLOBAL, REVOKED = "UserKnownHostsFile", "GlobalKnownHostsFile", "RevokedHostKeys"
-_NOTHING = Path("/dev/null")
+NOTHING = Path("/dev/null")
+"""Of a user who wants no keys kept."""
 _TOKEN = re.compile(r"%(.?)|\$\{(?:([^}]*)\})?")
 
 
@@ -91,7 +92,7 @@ def revoked_file(configured: SshSettings) -> Path | None:
     if set(value) & set("%$"):
         raise NotUnderstood(REVOKED, value, "has a token, which is not read here")
     path = _path(REVOKED, value)
-    return None if path == _NOTHING else path
+    return None if path == NOTHING else path
 
 
 def _files(option: str, configured: SshSettings, default: tuple[str, ...]) -> tuple[Path, ...]:
@@ -99,12 +100,11 @@ def _files(option: str, configured: SshSettings, default: tuple[str, ...]) -> tu
     told = configured.values.get(option.lower())
     words = list(default) if told is None else told.split(" ")
     if [word.lower() for word in words] == ["none"]:
-        return ()
+        return (NOTHING,)
     for first, last in combinations(range(len(words)), 2):
         if (name := Path(" ".join(words[first : last + 1])).expanduser()).exists():
             raise NotUnderstood(option, told or "", f"may be one file, {name}, or several")
-    paths = (_path(option, word) for word in words)
-    return tuple(path for path in paths if path != _NOTHING)
+    return tuple(_path(option, word) for word in words)
 
 
 def _path(option: str, word: str) -> Path:

@@ -125,7 +125,7 @@ class _Way:
         with self._understood(named):
             return KnownHosts(
                 known_hosts_name(named.host, named.port, named.alias),
-                known_hosts_place(self._management, configured, named),
+                known_hosts_place(self._management, configured),
                 "strict" if configured.get("knownhostscommand") else self._management.host_keys,
                 revoked_file(configured),
             )
