@@ -11,10 +11,9 @@ from labtests.core.errors import InventoryError
 from labtests.inventory import load
 from labtests.transport.ssh.host_keys import HostKeyProblem, KnownHosts, known_hosts_place
 from labtests.transport.ssh.key_lists import Unbelieved, known_text
-from labtests.transport.ssh.known_files import Named
 from labtests.transport.ssh.learning import KnownHostsFiles
+from labtests.transport.ssh.settings import SshSettings
 
-NAMED = Named(given="a", host="a", port=22, user="ada", alias=None)
 KEY = paramiko.ECDSAKey.generate()
 LOGIN = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBsmZ4bTOqkQ3ZTzvm2mp0cUqG8x0mJmY0v1XW9m0G2y ada\n"
 HOST_LINE = "leaf1,192.0.2.1 " + LOGIN
@@ -118,7 +117,7 @@ def test_it_makes_one_beside_itself_and_in_the_users_own_folder(
     lab = tmp_path / "lab" / "lab.yaml"
     for folder in (tmp_path / "lab", tmp_path / ".ssh"):
         lab.write_text(TESTBED.format(host="a", more=f", known_hosts: {folder / name}"))
-        place = known_hosts_place(load(lab).devices[0].management, {}, NAMED)
+        place = known_hosts_place(load(lab).devices[0].management, SshSettings())
         learn(folder / name, testbed=place.testbed, beside=place.beside)
         assert KEY.get_base64() in (folder / name).read_text()
 
