@@ -39,7 +39,7 @@ def test_a_second_senders_port_that_ignores_dscp_is_red(tmp_path: Path) -> None:
     (test,) = suite(tmp_path, "classification", DEAF)["tests"]
     assert test["outcome"] == "fail"
     (main,) = [v for v in test["verdicts"] if v["role"] == "main"]
-    assert "DSCP 16 of ServerB reached queue 0, expected 2" in main["because"]
+    assert main["because"].startswith("ServerB: queue 0 got 2160 of 188 packets, queue 1 got 0 of")
     rounds = [phase["name"] for phase in test["phases"]]
     assert rounds[-1] == "round 9 of 9, ServerB"
 
