@@ -172,10 +172,10 @@ def test_marks_of_switches_before_the_bottleneck_are_seen_by_the_receiver_too(
     [
         (3.0, (11_606, 11_836), Outcome.PASS),
         (2.0, (11_606, 11_836), Outcome.FAIL),
-        (2.0, (11_836, 11_606), Outcome.INCONCLUSIVE),  # time says one thing, frames another
+        (2.0, (11_836, 11_606), Outcome.PASS),  # another one seldom sends, and is held long
     ],
 )
-def test_who_was_paused_most_is_told_by_time_and_not_by_frames(held_s, frames, outcome):
+def test_who_was_paused_most_is_told_by_time_or_by_frames(held_s, frames, outcome):
     """300 m of cable to the first sender: its pauses are longer, and fewer."""
     seen = good_evidence()
     for place, sent in zip(seen.senders, frames, strict=True):
