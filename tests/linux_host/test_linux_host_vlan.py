@@ -43,6 +43,11 @@ def test_without_a_map_every_tag_has_priority_0() -> None:
     assert set(tags.of_dscp) == {0}
 
 
+def test_an_alias_of_the_link_is_anybody_s_words() -> None:
+    for alias in ("egress-qos-map { 9:1 } ", "1: eth4.840@eth9: <"):
+        assert parse_vlan(reply(f"{TEXT}    alias {alias}\n")) == parse_vlan(reply())
+
+
 @pytest.mark.parametrize("end", range(len(TEXT)))
 def test_a_part_of_an_answer_is_refused(end: int) -> None:
     with pytest.raises(UnreadableOutput):

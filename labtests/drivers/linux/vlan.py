@@ -22,6 +22,7 @@ _NO_SUCH = re.compile(r'^Device "[^"]*" does not exist\.?$', re.MULTILINE)
 _HEAD = re.compile(r"\A[0-9]+: ([^@:\s]+)@([^@:\s]+): <")
 _VLAN = re.compile(r"^    vlan protocol 802\.1Q id ([0-9]{1,4}) (?:<[A-Z0-9_,]*> )?", re.MULTILINE)
 _MAP = re.compile(r"egress-qos-map \{ ((?:[0-9]+:[0-7] )+)\} ")
+_ALIAS = re.compile(r"^    alias .*$", re.MULTILINE)  # anybody's words
 _BEHIND_IT = " numtxqueues "
 _DSCPS = range(64)
 
@@ -32,7 +33,7 @@ def parse_vlan(reply: Reply) -> Tags | None:
     if _NO_SUCH.search(reply.errors):
         return None
     expect_success(reply, IP)
-    text = whole(reply)
+    text = _ALIAS.sub("", whole(reply))
     heads, vlans, maps = _HEAD.findall(text), _VLAN.findall(text), _MAP.findall(text)
     if len(heads) != 1 or len(vlans) != 1:
         refuse(reply, "this is not one VLAN interface (802.1Q) with its number")
@@ -67,7 +68,8 @@ class VlanInterfaces(HostPart, TaggedPorts):
         found = parse_vlan(reply)
         if found is None:
             return None
-        if found.vlan != vlan or f"@{self._interface(port)}: " not in whole(reply):
+        on = _HEAD.findall(whole(reply))[0][1]
+        if found.vlan != vlan or on != self._interface(port):
             refuse(
                 reply,
                 f"{found.interface} is not VLAN {vlan} of {port}, but VLAN {found.vlan}",

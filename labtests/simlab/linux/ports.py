@@ -9,7 +9,7 @@ from labtests.inventory import Device
 from labtests.network import Nic, NicCounters
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, vlan_interface
+from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, subnet, vlan_interface
 
 DEFAULT_PREFIX = 24
 FIRST_VLAN_INDEX = 100  # ifindex: made long after the ports
@@ -47,9 +47,7 @@ class NicPort:
     @property
     def network(self) -> ipaddress.IPv4Network | None:
         """The subnet that the port is in."""
-        if self.address is None:
-            return None
-        return ipaddress.IPv4Network(f"{self.address}/{self.prefix_length}", strict=False)
+        return subnet(self.address, self.prefix_length)
 
     @property
     def roce_mtu_bytes(self) -> int:

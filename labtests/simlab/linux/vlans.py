@@ -74,9 +74,7 @@ class ShownInterface:
     @property
     def network(self) -> ipaddress.IPv4Network | None:
         """The subnet that it is in."""
-        if self.address is None:
-            return None
-        return ipaddress.IPv4Network(f"{self.address}/{self.prefix_length}", strict=False)
+        return subnet(self.address, self.prefix_length)
 
     @property
     def flags(self) -> list[str]:
@@ -84,6 +82,13 @@ class ShownInterface:
         return [*([] if self.up else ["NO-CARRIER"]), "BROADCAST", "MULTICAST", "UP"] + (
             ["LOWER_UP"] if self.up else []
         )
+
+
+def subnet(address: str | None, prefix_length: int) -> ipaddress.IPv4Network | None:
+    """Of this address; None where there is none."""
+    if address is None:
+        return None
+    return ipaddress.IPv4Network(f"{address}/{prefix_length}", strict=False)
 
 
 def changed_map(words: list[str], refuse: Callable[[str], Exception]) -> Mapping[int, int]:

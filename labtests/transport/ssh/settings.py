@@ -66,11 +66,8 @@ def settings_of(
     given = {"-l": user, "-p": port, "-J": jump}
     login = [word for option, value in given.items() if value for word in (option, str(value))]
     states = [(str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in there]
-    stamps = (
-        time.monotonic() // AGAIN_AFTER_S,
-        *states,
-    )  # of files that they include, nobody knows
-    said = _said((*login, "--", host), begun, stamps)
+    minute = time.monotonic() // AGAIN_AFTER_S  # files that they include have no state here
+    said = _said((*login, "--", host), begun, (minute, *states))
     names = tuple(value for option, value in said if option == "identityfile")
     if names == _default_identities():
         names = ()
