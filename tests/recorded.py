@@ -7,6 +7,7 @@ printed by that moment of lab time, so a `RecordedClock` belongs to it.
 """
 
 import difflib
+import gzip
 import json
 import threading
 from collections import defaultdict
@@ -189,9 +190,15 @@ class RecordedProcess:
 def recorded_lab(journal: Path) -> dict[str, Recording]:
     """Every device of a journal by name, on one common clock."""
     reading = _Reading()
-    for line in journal.read_text().splitlines():
+    for line in lines_of(journal):
         reading.add(json.loads(line))
     return reading.lab()
+
+
+def lines_of(journal: Path) -> list[str]:
+    """A journal's, plain or compressed."""
+    content = journal.read_bytes()
+    return (gzip.decompress(content) if journal.suffix == ".gz" else content).decode().splitlines()
 
 
 @dataclass(slots=True)

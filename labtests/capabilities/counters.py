@@ -14,6 +14,12 @@ QUEUE_DROPPED_BYTES = "dropped_bytes"  # Comware: without preamble and gap
 QUEUE_MARKED_PACKETS = "marked_packets"  # CE set by RED, where a device counts it per queue
 QUEUE_LENGTH_PACKETS = "queue_length_packets"  # gauge
 
+# -- the most that was held since that was forgotten last (gauges, bytes): Watermarks --------------
+QUEUE_PEAK_BYTES = "queue_peak_bytes"  # scope "queue", egress
+HEADROOM_PEAK_BYTES = "headroom_peak_bytes"  # scope "priority": of its group, on the way in
+SHARED_PEAK_BYTES = "shared_peak_bytes"  # the same, of shared memory
+POOL_PEAK_BYTES = "pool_peak_bytes"  # of the whole pool that this priority shares
+
 # -- PFC, switch and NIC alike (scope "priority", index = priority) ------------------------------
 PFC_RX_FRAMES = "pfc_rx_frames"
 PFC_TX_FRAMES = "pfc_tx_frames"
@@ -163,6 +169,7 @@ GAUGES = frozenset(
     {
         *(QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES),
         *(WATCHDOG_LAST_DROPPED_PACKETS, WATCHDOG_LAST_DROPPED_IN_PACKETS),
+        *(QUEUE_PEAK_BYTES, HEADROOM_PEAK_BYTES, SHARED_PEAK_BYTES, POOL_PEAK_BYTES),
     }
 )
 """Values that go up and down; they are never subtracted."""

@@ -21,6 +21,7 @@ from labtests.capabilities.records import (
     EcnSetting,
     MarkingCurve,
     NicQos,
+    PortMemory,
     RdmaLink,
     Reading,
     SchedulingSetting,
@@ -152,14 +153,35 @@ class PfcTelemetry(Protocol):
 class WatchdogTelemetry(Protocol):
     """A switch that counts what its PFC watchdog did to the queues of a port."""
 
-    @property
-    @abstractmethod
-    def poll_ms(self) -> int:
-        """How often it looks: a queue is shut, or served again, so much later at most."""
-
     @abstractmethod
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Scope "priority": WATCHDOG_*; for every priority 0..7, value or None + why."""
+
+
+@runtime_checkable
+class Watermarks(Protocol):
+    """A switch that keeps the most that queues, priorities and their pools held."""
+
+    @abstractmethod
+    def watermark_age_s(self) -> Asking[float]:
+        """What is longer ago than that is in them. Raises CommandRejected where nothing ever is."""
+
+    @abstractmethod
+    def forget_watermarks(self) -> Asking[None]:
+        """They are 0 now; what is not in them yet, comes all the same. Raises CommandRejected."""
+
+    @abstractmethod
+    def watermarks(self, port: str) -> Asking[tuple[Reading, ...]]:
+        """Scopes "queue" and "priority": the *_PEAK_BYTES since then, value or None + why."""
+
+
+@runtime_checkable
+class MemoryLimits(Protocol):
+    """A switch port that tells in bytes what its lossless priorities may hold."""
+
+    @abstractmethod
+    def memory_limits(self, port: str) -> Asking[PortMemory]:
+        """As configured."""
 
 
 @runtime_checkable

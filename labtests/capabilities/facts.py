@@ -6,7 +6,7 @@ returns an Asking, which raises a DeviceError (errors.py).
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from labtests.capabilities.records import Reading
 from labtests.transport.asking import Asking
@@ -67,6 +67,40 @@ class Tags:
     vlan: int
     egress: tuple[tuple[int, int], ...]
     of_dscp: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxTold:
+    """What one end of a cable tells the other by DCBX: the version, and the priorities with PFC."""
+
+    version: str
+    pfc: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxState:
+    """What DCBX has come to at one port. `willing`: it takes what its peer tells. `told` and
+    `heard`: what it tells, and what its peer tells; None: it is not shown, or nothing is.
+    `in_force`: the priorities for which PFC works there. `unknown`: what the device does not tell,
+    and why."""
+
+    device: str
+    port: str
+    control: Literal["switch", "os", "firmware"]
+    willing: bool | None
+    told: DcbxTold | None
+    heard: DcbxTold | None
+    in_force: frozenset[int] | None
+    unknown: str = ""
+
+
+@runtime_checkable
+class DcbxView(Protocol):
+    """A device that shows what DCBX has come to at its ports."""
+
+    @abstractmethod
+    def dcbx_state(self, port: str) -> Asking[DcbxState]:
+        """Of one port, now."""
 
 
 @runtime_checkable

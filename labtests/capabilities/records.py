@@ -5,7 +5,7 @@ how a read-back is judged. Then counters, then what a workload saw.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -51,15 +51,22 @@ class WatchdogTimes:
 
     Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
     x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
-    comes (0: never by that). NX-OS has these four; where a device has the products (SONiC), the
-    interval is their greatest common divisor. A driver refuses what its device does not take.
+    comes (0: never by that; None: the device has a rule of its own, which cannot be set). NX-OS has
+    these four; where a device has the products (SONiC), the interval is their greatest common
+    divisor. A driver refuses what its device does not take.
     """
 
     on: bool
     interval_ms: Annotated[int, range(1, 60_001)]
     shutdown_multiplier: Annotated[int, range(1, 60_001)]
-    auto_restore_multiplier: Annotated[int, range(60_001)]
-    fixed_restore_multiplier: Annotated[int, range(60_001)]
+    auto_restore_multiplier: Annotated[int, range(60_001)] | None
+    fixed_restore_multiplier: Annotated[int, range(60_001)] | None
+
+    def suiting(self, now: "WatchdogTimes") -> "WatchdogTimes":
+        """The same, but for what a device with the times of `now` has rules of its own for."""
+        auto = None if now.auto_restore_multiplier is None else self.auto_restore_multiplier
+        fixed = None if now.fixed_restore_multiplier is None else self.fixed_restore_multiplier
+        return replace(self, auto_restore_multiplier=auto, fixed_restore_multiplier=fixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,18 +112,49 @@ class PfcAlarm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BufferThresholds:
-    """When a port pauses one priority, beside its headroom; None: the model's own.
+    """When a port pauses one priority, in the `unit` that the device counts in; None: the model's
+    own, or nothing that the device can be told.
 
-    Pauses are sent when the priority holds `dynamic_percent` of the cells that are free, or
-    `static_cells`; they end when it holds `xon_offset_cells` less than that. `reserved_cells` are
-    its own, whatever others hold.
+    Pauses are sent when the priority holds a share of what is free (`dynamic_percent` of it, or 2
+    to the power of `dynamic_exponent` times as much), or `static`, beside what is `reserved` for it
+    whatever others hold. They end when it holds `xon_offset` less than that, or `xon`. `headroom`
+    takes what arrives between; on Comware and NX-OS it is a setting of its own.
     """
 
     priority: Priority
+    unit: Literal["cells", "bytes"] = "cells"
     dynamic_percent: Percent | None = None
-    static_cells: Count | None = None
-    xon_offset_cells: Count | None = None
-    reserved_cells: Count | None = None
+    dynamic_exponent: Annotated[int, range(-8, 9)] | None = None
+    static: Count | None = None
+    xon_offset: Count | None = None
+    xon: Count | None = None
+    reserved: Count | None = None
+    headroom: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityMemory:
+    """What a lossless priority of a port may hold, in bytes; None: not told by the device.
+
+    It is paused when it holds `alpha` times what is free of its pool, or `static_bytes`, beside
+    what is reserved for it; `headroom_bytes` take what arrives then.
+    """
+
+    priority: Priority
+    headroom_bytes: Count | None = None
+    reserved_bytes: Count | None = None
+    static_bytes: Count | None = None
+    alpha: float | None = None
+    pool_bytes: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortMemory:
+    """That of each lossless priority of a port; and by queue the length, in bytes, from which on
+    all that passes is marked (Kmax)."""
+
+    priorities: tuple[PriorityMemory, ...]
+    kmax_bytes: tuple[tuple[Priority, Count], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +242,17 @@ class EtsSetting:
     class_of_priority: Annotated[tuple[Priority, ...], 8]
     algorithms: Annotated[tuple[Literal["ets", "strict", "vendor"], ...], 8]
     percent: Annotated[tuple[Percent, ...], 8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxControl:
+    """Who sets PFC and ETS of a host's port: the OS, or DCBX in the NIC's firmware. What the OS has
+    set goes with it: what firmware takes over from a peer stays when the OS has the port again.
+    None: the firmware has it, or (`ets`) the classes are not shown."""
+
+    by: Literal["os", "firmware"]
+    pfc: frozenset[Priority] | None = None
+    ets: EtsSetting | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,6 +406,20 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long messages of one size took, one way, as a tool tells: half of there and back."""
+
+    message_bytes: int
+    messages: int
+    least_us: float
+    typical_us: float
+    mean_us: float
+    p99_us: float
+    p999_us: float
+    most_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowResult:
     """One sender's share of a workload, as its own tool reported it."""
 
@@ -386,6 +449,7 @@ class FlowResult:
     late_datagrams: int | None = None  # came behind a later one; None = not told
     retransmits: int | None = None  # TCP only
     iterations: int | None = None  # RDMA messages
+    latency: Latency | None = None  # of a probe
     retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
 
     def __post_init__(self) -> None:
@@ -395,6 +459,11 @@ class FlowResult:
     def is_rdma(self) -> bool:
         """Whether the tool is one of perftest."""
         return self.tool.startswith("ib_")
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the receiver of the data asked for it: an RDMA read."""
+        return self.tool.startswith("ib_read_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities.records import (
     BufferThresholds,
+    DcbxControl,
     DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
@@ -104,12 +105,17 @@ PFC_ALARM = Kind[PfcAlarm](
 
 BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
     "buffer_thresholds",
-    "a switch port whose thresholds of pauses can be set per priority, in memory cells",
+    "a switch port whose thresholds of pauses can be set per priority",
 )
 
 DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
 
+DCBX_CONTROL = Kind[DcbxControl](
+    "dcbx_control", "a NIC port whose PFC and ETS the OS or DCBX in its firmware can set"
+)
+
 KINDS: tuple[Kind[Any], ...] = (
+    DCBX_CONTROL,  # first: firmware overwrites what the OS sets
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),

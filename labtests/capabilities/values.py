@@ -17,6 +17,7 @@ from labtests.capabilities.records import (
     TEXT,
     BufferThresholds,
     Count,
+    DcbxControl,
     DcbxSetting,
     DcqcnSetting,
     DeadlockTimes,
@@ -104,6 +105,7 @@ _FORMS: Mapping[str, Any] = {
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
     "dcbx": DcbxSetting,
+    "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}

@@ -11,10 +11,13 @@ from functools import lru_cache
 MIN_FRAME_BYTES = 64
 OVERHEAD_BYTES = 20  # preamble, start delimiter and gap (IEEE 802.3)
 CELL_BYTES = 208
-FULL_FRAME_BYTES = 1518
+FRAMING_BYTES = 18  # header and checksum, without a tag (802.3)
+FULL_FRAME_BYTES = 1500 + FRAMING_BYTES
 PFC_FRAME_BITS = (MIN_FRAME_BYTES + OVERHEAD_BYTES) * 8  # 672
 QUANTUM_BITS = 512
 SIGNAL_M_PER_S = 2e8
+PROCESSING_S = 1.5e-6
+"""Of S23: it fits the two numbers that the source gives."""
 
 
 @lru_cache
@@ -45,10 +48,24 @@ def headroom_for(
     frames that need most cells: 64 B packets of one cell each. 100G and 100 m: 408 cells; 25G and
     15 m: 98 cells (1.5 us and two frames fit these two numbers; the source does not give them).
     """
-    fixed_s = 1.5e-6 + 2 * length_m / SIGNAL_M_PER_S
+    fixed_s = PROCESSING_S + 2 * length_m / SIGNAL_M_PER_S
     bits = fixed_s * rate_bits_per_s + 2 * 8 * frame_bytes
     wire_bytes, cells = densest_frame(cell_bytes)
     return round(bits * cells / (8 * wire_bytes))
+
+
+def arriving_bytes(
+    rate_bits_per_s: int,
+    length_m: float,
+    *,
+    processing_s: float = PROCESSING_S,
+    frame_bytes: int = FULL_FRAME_BYTES,
+) -> int:
+    """The least that headroom_for() of a link can be in bytes, whatever a cell is: full frames. A
+    peer that stops at once (`processing_s` 0) sends so much at most: 2 R d and two frames."""
+    fixed_s = processing_s + 2 * length_m / SIGNAL_M_PER_S
+    wire_bytes = fixed_s * rate_bits_per_s / 8 + 2 * frame_bytes
+    return round(wire_bytes * frame_bytes / (frame_bytes + OVERHEAD_BYTES))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Files and folders for their owner only, whatever the umask; never through a symbolic link."""
 
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -289,10 +290,41 @@ def _open_of(path: Path, flags: int, owners: set[int]) -> int:
 def write_private(path: Path, text: str) -> None:
     """The file has this text, without any secret (output.py), and with nothing that a terminal
     would obey (printable.py). Raises NotPrivate, OSError."""
+    write_bytes(path, visible(clean(text)).encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The file has what was cleaned before, and packed. Raises NotPrivate, OSError."""
     expect_safe_way(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    with os.fdopen(open_private(path, flags), "w", encoding="utf-8") as file:
-        file.write(visible(clean(text)))
+    with os.fdopen(open_private(path, flags), "wb") as file:
+        file.write(content)
+
+
+def replace_private(path: Path, text: str) -> None:
+    """The same in one step: what was there stays until all of it is written. Raises NotPrivate,
+    OSError."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        write_private(fresh, text)
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
+    """The same for a file that others read, with these rights: it has this text, or is as it was.
+    Raises LabError, OSError."""
+    if not path.parent.is_dir():
+        raise LabError(f"{path.parent}: there is no such folder\n  remedy: make it first")
+    fresh = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        write_private(fresh, text)
+        fresh.chmod(mode)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def reserve(path: Path) -> Path:

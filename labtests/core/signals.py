@@ -23,9 +23,11 @@ def as_ctrl_c() -> Iterator[None]:
 
 @dataclass(slots=True)
 class Noted:
-    """`name` of the signal that has come, "" before; False until then."""
+    """`name` of the first signal that has come, "" before; False until then. `times`: how often one
+    has come; those that come together count once."""
 
     name: str = ""
+    times: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.name)
@@ -42,7 +44,22 @@ def noted() -> Iterator[Noted]:
 
     def note(number: int, _: object) -> None:
         _quieten(number)
-        seen.name = signal.Signals(number).name
+        seen.name, seen.times = signal.Signals(number).name, 1
+
+    with _handled_by(note):
+        yield seen
+
+
+@contextmanager
+def counted() -> Iterator[Noted]:
+    """The same, and none of them interrupts: later ones are counted."""
+    seen, last_s = Noted(), -TOGETHER_S
+
+    def note(number: int, _: object) -> None:
+        nonlocal last_s
+        seen.name = seen.name or signal.Signals(number).name
+        seen.times += time.monotonic() - last_s > TOGETHER_S
+        last_s = time.monotonic()
 
     with _handled_by(note):
         yield seen

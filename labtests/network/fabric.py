@@ -148,6 +148,7 @@ def set_group(t: Tables, lanes: Any, group: GroupMemory) -> None:
     t.lane.guaranteed_cells[lanes] = group.guaranteed_cells
     t.lane.xoff_cells[lanes] = NONE if group.xoff_cells is None else group.xoff_cells
     t.lane.xon_offset_cells[lanes] = group.xon_offset_cells
+    t.lane.xon_cells[lanes] = group.xon_cells
     t.lane.alpha[lanes] = group.alpha
 
 

@@ -9,7 +9,7 @@ first, then the switch's headroom pool, of which a group may hold so much at mos
 
     threshold T = alpha * (shared size - shared use)      or static (`xoff_cells`), by group
     xoff   when the group's shared use >= T, or headroom is in use
-    xon    when headroom is empty and shared use + xon offset <= T (or shared use is 0)
+    xon    when headroom is empty and shared use <= max(T - xon offset, xon cells)
 
 Lossless = PFC works on that port for that priority. A lossless group is never refused but for want
 of headroom (a headroom drop), a lossy one only when the shared pool is full (an input drop).
@@ -94,6 +94,8 @@ def admit(t: State, s: int, lane: int, cells: int) -> int:
         if group.ingress_cells > group.peak_cells:
             group.peak_cells = group.ingress_cells
         switch.shared_used += shared
+        if switch.shared_used > switch.peak_shared_cells:
+            switch.peak_shared_cells = switch.shared_used
     switch.used_cells += cells
     if switch.used_cells > switch.peak_used_cells:
         switch.peak_used_cells = switch.used_cells
@@ -131,7 +133,9 @@ def may_resume(t: State, s: int, lane: int) -> bool:
     if group.headroom_used > 0:
         return False
     use = shared_use(t, lane)
-    return use == 0 or use + group.xon_offset_cells <= threshold_cells(t, s, lane)
+    if use <= group.xon_cells:
+        return True
+    return bool(use + group.xon_offset_cells <= threshold_cells(t, s, lane))
 
 
 # -- egress ----------------------------------------------------------------------------------------

@@ -16,12 +16,13 @@ class GroupMemory:
 
     Comware sets all of these per dot1p (S10: `priority-flow-control dot1p P headroom`, `ingress-
     buffer dynamic` or `static`, `ingress-threshold-offset`, `reserved-buffer`). Cells; `alpha` is a
-    share of the unused pool.
+    share of the unused pool. SONiC has `xon_cells`, too: pauses end there at the latest (0).
     """
 
     alpha: float | None = None
     xoff_cells: int | None = None
     xon_offset_cells: int | None = None
+    xon_cells: int | None = None
     guaranteed_cells: int | None = None
     headroom_cells: int | None = None
 
@@ -88,6 +89,7 @@ class SwitchMemory:
             alpha=_first(own.alpha, self.alpha),
             xoff_cells=None if dynamic else _first(own.xoff_cells, self.xoff_cells),
             xon_offset_cells=_first(own.xon_offset_cells, self.xon_offset_cells),
+            xon_cells=_first(own.xon_cells, 0),
             guaranteed_cells=_first(own.guaranteed_cells, self.guaranteed_cells),
             headroom_cells=_first(own.headroom_cells, self.headroom_cells, pooled),
         )
@@ -119,13 +121,15 @@ class GroupCounters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryUse:
-    """Cells of a switch's memory: what is there, what is taken, and the most that ever was."""
+    """Cells of a switch's memory: what is there, what is taken, and the most that ever was (of
+    peaks: since they were forgotten last)."""
 
     total_cells: int
     shared_cells: int
     used_cells: int
     shared_used_cells: int
     peak_used_cells: int
+    peak_shared_cells: int
     headroom_pool_cells: int
     headroom_pool_used_cells: int
     peak_headroom_pool_cells: int

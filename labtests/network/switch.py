@@ -5,6 +5,8 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from labtests.network.counting import counted, memory_use, port_counters
 from labtests.network.events import wake_port
 from labtests.network.fabric import give_headroom, set_group, share_memory
@@ -99,7 +101,8 @@ class Switch:
     # -- PFC and trust --
 
     def set_pfc(self, port: str, mode: str, priorities: frozenset[int]) -> None:
-        """PFC mode and no-drop priorities. `auto` waits for a DCBX peer, and no NIC here is one."""
+        """PFC mode and no-drop priorities. `auto` waits for a DCBX peer, which whoever configures
+        this port has to know: there is none here."""
         if mode not in _MODES:
             raise ValueError(f"not a PFC mode: {mode!r}")
         mask_of(priorities)
@@ -351,6 +354,17 @@ class Switch:
     def memory_use(self) -> MemoryUse:
         """What the packet memory holds now, and the most it ever held."""
         return memory_use(self._tables, self._row, self._ports)
+
+    def forget_peaks(self) -> None:
+        """Peaks of queues, groups and memory are what is held now, as a chip's are that are cleared
+        when they are read."""
+        t, s = self._tables, self._tables.switch[self._row]
+        own = np.repeat(t.port.switch == self._row, 8)
+        t.lane.peak_cells[own] = t.lane.ingress_cells[own]
+        t.lane.peak_headroom[own] = t.lane.headroom_used[own]
+        t.queue.peak_cells[own] = t.queue.cells[own]
+        s.peak_used_cells, s.peak_shared_cells = s.used_cells, s.shared_used
+        s.peak_pool_cells = s.pool_used
 
     # -- faults and lists --
 

@@ -111,7 +111,7 @@ TABLE_TYPES = {
     ),
     "lane": _record(
         "ingress_cells headroom_used headroom_cells xoff refresh_at peak_headroom",
-        "guaranteed_cells xoff_cells xon_offset_cells peak_cells",  # xoff -1: dynamic
+        "guaranteed_cells xoff_cells xon_offset_cells xon_cells peak_cells",  # xoff -1: dynamic
         "pfc_rx_frames pfc_tx_frames paused_until paused_since paused_ps transitions",
         "rx_packets tx_packets rx_bytes tx_bytes",
         "pool_used pool_limit headroom_drops buffer_drops",
@@ -131,7 +131,7 @@ TABLE_TYPES = {
     ),
     "switch": _record(
         "total_cells shared_cells shared_used used_cells cell_bytes",
-        "egress_limit_cells peak_used_cells",  # egress limit -1: dynamic
+        "egress_limit_cells peak_used_cells peak_shared_cells",  # egress limit -1: dynamic
         "pool_cells pool_used peak_pool_cells",  # of headroom
         "egress_shared_cells egress_used egress_guaranteed_cells",
         "hash_seed",

@@ -11,8 +11,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+MOMENT = ("at", "after_s")
+"""Keys of any fault: it comes when the progress of a run says so, so many simulated seconds later;
+without them at once."""
 NUMBERS = frozenset(
-    {"by", "bytes", "dscp", "frames", "mbit_per_s", "milliseconds", "per_million", "per_s"}
+    {
+        "after_s",
+        "by",
+        "bytes",
+        "dscp",
+        "frames",
+        "mbit_per_s",
+        "milliseconds",
+        "per_million",
+        "per_s",
+    }
     | {"priority", "queue", "seconds", "share", "tos"}
 )
 
@@ -92,7 +105,9 @@ FORMS: Mapping[str, FaultForm] = {
         only="switch",
     ),
     "rdma-down": _of("the RDMA link is not active", "port", only="host"),
-    "willing-dcbx": _of("DCBX is in the NIC's firmware", "port", only="host"),
+    "willing-dcbx": _of(
+        "DCBX is in the NIC's firmware, which takes over what its switch tells", "port", only="host"
+    ),
     "leftover": _of("a process of this dead run is still there", "command run", only="host"),
     "role": _of("who logs in has this role, such as network-operator", "role", only="switch"),
     "dscp-map": _of(
@@ -136,12 +151,13 @@ FORMS: Mapping[str, FaultForm] = {
         "the NIC's CNPs have this DSCP, whatever cnp_dscp says", "port dscp", only="host"
     ),
     "freeze": _of(
-        "the programs of the host stand still, as after a SIGSTOP, and do not make up for it",
+        "the programs of the host send nothing, as after a SIGSTOP, and do not make up for it; "
+        "what they receive is taken all the same",
         "seconds",
         only="host",
     ),
     "cpu-limit": _of(
-        "the programs of the host run so much (above 0, below 1) of each 20 ms",
+        "the programs of the host send in so much (above 0, below 1) of each 20 ms only",
         "share",
         only="host",
     ),
@@ -181,11 +197,13 @@ def _mistakes(fault: Mapping[str, Any], kinds: Mapping[str, str]) -> Iterator[st
             either = '" or "'.join(need.split("|"))
             yield f'{kind!r} needs "{either}"'
     for key, value in fault.items():
-        if key not in ("kind", "device", *form.keys):
+        if key not in ("kind", "device", *MOMENT, *form.keys):
             takes = ", ".join(form.keys) or "none"
             yield f'{kind!r} has no key "{key}"; its keys: {takes}'
         if key in NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
             yield f'"{key}" is a number, not {value!r}'
+    if not isinstance(fault.get("at", ""), str):
+        yield f'"at" is the beginning of a line of progress, not {fault["at"]!r}'
 
 
 def _named(fault: Mapping[str, Any], key: str, known: Mapping[str, Any]) -> Iterator[str]:

@@ -1,5 +1,9 @@
-"""Keys, password and OpenSSH files of a simulated lab: made at start, good for that lab only."""
+"""Keys, password and OpenSSH files of a simulated lab: good for that lab only.
 
+Made at start, unless its folder has the keys of an earlier start: then clients still know the lab.
+"""
+
+import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,9 +12,11 @@ from pathlib import Path
 import asyncssh
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import write_private
+from labtests.core.private_files import open_private, write_private
 
 LOOPBACK = "127.0.0.1"
+USER_KEY, KNOWN_HOSTS = "id_ed25519", "known_hosts"
+_MOST_BYTES = 16384
 _ALGORITHM = "ssh-ed25519"
 _COMMENT = "labtests-simlab"
 
@@ -26,23 +32,39 @@ class Address:
 
 
 class Keyring:
-    """One key pair for the user, one host key per device, one password."""
+    """One key pair for the user, one host key per device, one password, in a private folder.
 
-    def __init__(self, devices: Iterable[str]) -> None:
-        self.password = secrets.token_urlsafe(12)
-        self.user_key = asyncssh.generate_private_key(_ALGORITHM, comment=_COMMENT)
-        self.host_keys = {name: asyncssh.generate_private_key(_ALGORITHM) for name in devices}
+    Raises LabError for a key that cannot be read, and for files there that no lab made."""
 
-    def write(self, directory: Path, addresses: Iterable[Address]) -> None:
-        """`id_ed25519`, `id_ed25519.pub`, `known_hosts` and `ssh_config` are in the directory, for
-        `ssh -F ssh_config <device>` and for every client that reads such files."""
-        key_file = directory / "id_ed25519"
+    def __init__(
+        self, devices: Iterable[str], directory: Path, *, password: str | None = None
+    ) -> None:
         _refuse_foreign(directory)
+        self._directory = directory
+        self.password = password or secrets.token_urlsafe(12)
+        self.user_key = _kept(directory / USER_KEY) or asyncssh.generate_private_key(
+            _ALGORITHM, comment=_COMMENT
+        )
+        self.host_keys = {
+            name: _kept(self._host_key(name)) or asyncssh.generate_private_key(_ALGORITHM)
+            for name in devices
+        }
+
+    def _host_key(self, name: str) -> Path:
+        return self._directory / f"host_key.{name}"
+
+    def write(self, addresses: Iterable[Address]) -> None:
+        """`id_ed25519`, `id_ed25519.pub`, `known_hosts` and `ssh_config` are in the directory, for
+        `ssh -F ssh_config <device>` and for every client that reads such files; and the devices'
+        own keys, for the next start."""
+        directory, key_file = self._directory, self._directory / USER_KEY
         write_private(key_file, self.user_key.export_private_key().decode("ascii"))
         write_private(Path(f"{key_file}.pub"), self.user_key.export_public_key().decode("ascii"))
+        for name, key in self.host_keys.items():
+            write_private(self._host_key(name), key.export_private_key().decode("ascii"))
         addresses = tuple(addresses)
         known = "".join(f"[{a.host}]:{a.port} {self._public(a.name)}\n" for a in addresses)
-        write_private(directory / "known_hosts", known)
+        write_private(directory / KNOWN_HOSTS, known)
         write_private(directory / "ssh_config", "".join(_block(directory, a) for a in addresses))
 
     def _public(self, name: str) -> str:
@@ -50,12 +72,27 @@ class Keyring:
         return " ".join(words[:2])
 
 
+def _kept(file: Path) -> asyncssh.SSHKey | None:
+    """The key of an earlier start."""
+    try:
+        descriptor = open_private(file, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as opened:
+        try:
+            return asyncssh.import_private_key(opened.read(_MOST_BYTES))
+        except asyncssh.KeyImportError as error:
+            raise LabError(
+                f"{file} is no key that can be read: {error}\n  remedy: remove it"
+            ) from error
+
+
 def _refuse_foreign(directory: Path) -> None:
     """A folder with somebody's own files, such as ~/.ssh, is not written into."""
-    public = directory / "id_ed25519.pub"
+    public = directory / f"{USER_KEY}.pub"
     if public.exists() and _COMMENT in public.read_text():
         return
-    for file in (directory / "id_ed25519", directory / "known_hosts", directory / "ssh_config"):
+    for file in (directory / USER_KEY, directory / KNOWN_HOSTS, directory / "ssh_config"):
         if file.exists():
             raise LabError(
                 f"{file} is a file that no simulated lab made; it is not overwritten\n"
@@ -69,9 +106,9 @@ def _block(directory: Path, address: Address) -> str:
         f"  HostName {address.host}\n"
         f"  Port {address.port}\n"
         f"  User {address.user}\n"
-        f'  IdentityFile "{directory}/id_ed25519"\n'
+        f'  IdentityFile "{directory}/{USER_KEY}"\n'
         "  IdentitiesOnly yes\n"
-        f'  UserKnownHostsFile "{directory}/known_hosts"\n'
+        f'  UserKnownHostsFile "{directory}/{KNOWN_HOSTS}"\n'
         "  GlobalKnownHostsFile /dev/null\n"
         "  StrictHostKeyChecking yes\n"
         "  ServerAliveInterval 0\n\n"

@@ -1,7 +1,7 @@
 """A simulated lab made from a testbed: the network behind its links, one emulated device each."""
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pkgutil import iter_modules
 from types import ModuleType
@@ -10,10 +10,11 @@ from typing import Any
 from labtests.core.errors import LabError
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.network import Cable, HostPort, Network, SwitchPort, Wiring
+from labtests.simlab.dcbx import DcbxExchange
 from labtests.simlab.face import Face, Forwarding
-from labtests.simlab.faults import DeviceFaults, UnknownFault, inject
+from labtests.simlab.faults import DeviceFaults, Injected, UnknownFault, asked_for
 from labtests.simlab.loss_faults import Mischief
-from labtests.simlab.timeline import Timeline
+from labtests.simlab.timeline import NS_PER_S, Timeline
 
 FACES = "labtests.simlab.faces"
 
@@ -49,12 +50,20 @@ class SimulatedLab:
             if isinstance(port, HostPort):
                 self.network.nic(port.device, port.interface).set_random_gap(NIC_GAP_SHARE)
         self.timeline = Timeline(self.network)
+        self.dcbx = DcbxExchange(testbed, self.timeline)
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        self._asked: list[Injected] = []
         for device in testbed.devices:
             self._unplug_while_booting(device)
             Mischief(self, device.name)
         self.listeners: dict[ListenerKey, Any] = {}
-        self._device_of_address = dict(_addresses(testbed))
+        self._end_of_address = {
+            port.address: port.endpoint
+            for device in testbed.devices
+            for port in device.ports
+            if port.address is not None
+        }
+        self._unplugged: set[Endpoint] = set()
         self.devices: Mapping[str, Face] = {
             device.name: modules[device.name].face(self, device) for device in testbed.devices
         }
@@ -71,8 +80,18 @@ class SimulatedLab:
                 face.expect_frames(size_bytes + ETHERNET_BYTES)
 
     def inject(self, fault: Mapping[str, Any]) -> None:
-        """Something goes wrong from now on (fault_forms.py)."""
-        inject(self.faults, fault, self._kinds)
+        """Something goes wrong from now on, or in `after_s` (fault_forms.py)."""
+        asked = asked_for(fault, self._kinds)
+        if (after_s := fault.get("after_s", 0)) > 0:
+            self.timeline.after(round(after_s * NS_PER_S), partial(asked.suffer_late, self.faults))
+        else:
+            asked.suffer(self.faults)
+        self._asked.append(asked)
+
+    def not_met(self) -> list[dict[str, Any]]:
+        """Faults that have acted on nothing so far, each with why."""
+        told = ((asked.fault, asked.not_met()) for asked in self._asked)
+        return [{"fault": dict(fault), "why": why} for fault, why in told if why]
 
     def happened(self, device: str) -> dict[str, int]:
         """What this device has really suffered so far (see DeviceFaults). Raises UnknownFault."""
@@ -85,15 +104,19 @@ class SimulatedLab:
         ends = [port.endpoint for port in device.ports if self.testbed.link_of(port.endpoint)]
         faults = self.faults[device.name]
         for end in ends:
-            faults.on_down.append(partial(self._plug, end, False))
-            faults.on_up.append(partial(self._plug, end, True))
+            faults.on_down.append(partial(self.set_link, end, False))
+            faults.on_up.append(partial(self.set_link, end, True))
 
-    def _plug(self, end: Endpoint, up: bool) -> None:
+    def set_link(self, end: Endpoint, up: bool) -> None:
+        """The cable is plugged in at this end, or not."""
+        (self._unplugged.discard if up else self._unplugged.add)(end)
         (self.network.restore if up else self.network.cut)(end.device, end.interface)
+        self.dcbx.set_link(end, up)
 
     def device_with_address(self, address: str) -> str | None:
-        """Which host has this IPv4 address on a NIC; None when nobody has."""
-        return self._device_of_address.get(address)
+        """Which host has this IPv4 address on a NIC; None when nobody has, or its link is down."""
+        end = self._end_of_address.get(address)
+        return None if end is None or end in self._unplugged else end.device
 
 
 def face_module(device: Device) -> ModuleType:
@@ -152,10 +175,3 @@ def _plug(
     if address is None:
         mistakes.append(f"{end}: the port is linked but has no address; add `address: a.b.c.d/n`")
     return HostPort(device=end.device, interface=end.interface, address=address or "")
-
-
-def _addresses(testbed: Testbed) -> Iterator[tuple[str, str]]:
-    for device in testbed.devices:
-        for port in device.ports:
-            if port.address is not None:
-                yield port.address, device.name

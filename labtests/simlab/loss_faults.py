@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from labtests.inventory import Testbed
 from labtests.network import Network, Script
 from labtests.simlab.face import Console, Face
-from labtests.simlab.faults import DeviceFaults, UnknownFault
+from labtests.simlab.faults import DeviceFaults, Met, UnknownFault
 from labtests.simlab.losses import Fault, Losses
 from labtests.simlab.timeline import Timeline
 
@@ -22,6 +22,7 @@ class Unheard(Console):
     congested = False
     on_line = on_key = on_question = on_data = on_eof = None
     on_interrupt = on_suspend = on_signal = None
+    status = 0
 
     def write(self, text: str) -> None:
         """See Console."""
@@ -31,6 +32,7 @@ class Unheard(Console):
 
     def exit(self, status: int) -> None:
         """See Console."""
+        self.status = status
 
 
 class CabledLab(Protocol):
@@ -70,16 +72,19 @@ class Mischief:
     def _ends(self) -> Any:
         return (end for link in self._lab.testbed.links for end in (link.a, link.b))
 
-    def _lose(self, fault: Fault) -> None:
+    def _lose(self, fault: Fault) -> Met:
         port, counted = self._plugged(fault), fault.get("counted", COUNTED[0])
         host = self._host_port(port)
         if counted not in COUNTED or (counted == "symbol" and host is None):
             raise UnknownFault(f"errors of {self._name} {port} are not counted as {counted!r}")
         network = self._lab.network
+        sender = network.opposite(self._name, port)
+        before = network.lost_on_wire(*sender)
+
+        def lost() -> int:
+            return network.lost_on_wire(*sender) - before
+
         if counted == "symbol":
-            sender = network.opposite(self._name, port)
-            before = network.lost_on_wire(*sender)
-            lost = lambda: network.lost_on_wire(*sender) - before  # noqa: E731
             for name in ("rx_symbol_err_phy", "rx_errors"):
                 self._losses.grow(port, name, lost)
         if "frames" in fault:
@@ -88,12 +93,20 @@ class Mischief:
                 last=int(fault["frames"]),
                 from_ns=self._lab.timeline.now_ns,
             )
-            network.impair(*network.opposite(self._name, port), script)
-            return
-        self._bad.add(port)
-        network.damage_randomly(
-            self._name, port, int(fault["per_million"]), corrupting=counted == "fcs"
-        )
+            network.impair(*sender, script)
+        else:
+            self._bad.add(port)
+            network.damage_randomly(
+                self._name, port, int(fault["per_million"]), corrupting=counted == "fcs"
+            )
+        damaged = self._damaged(port)
+        return lambda: "" if lost() or self._damaged(port) > damaged else "no frame came by"
+
+    def _damaged(self, port: str) -> int:
+        """Frames that have come to this port with a wrong CRC."""
+        if (host := self._host_port(port)) is not None:
+            return int(host.counters().rx_crc_errors)
+        return self._lab.network.switch(self._name).drop_counters(port).crc_errors
 
     def _flap(self, fault: Fault) -> None:
         port = self._plugged(fault)
@@ -121,8 +134,12 @@ class Mischief:
         )
         return None if address is None else self._lab.network.nic(self._name, port)
 
-    def _command(self, fault: Fault) -> None:
-        self._lab.devices[self._name].execute(str(fault["command"]), Unheard())
+    def _command(self, fault: Fault) -> Met:
+        nobody, happened = Unheard(), self._lab.faults[self._name].happened
+        before = happened["refused"]
+        self._lab.devices[self._name].execute(str(fault["command"]), nobody)
+        refused = happened["refused"] > before
+        return lambda: "the device refused it" if refused or nobody.status else ""
 
     def _heal(self) -> None:
         for port in self._bad:

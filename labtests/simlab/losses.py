@@ -21,7 +21,8 @@ KINDS = (
 class Losses:
     """What one device can suffer of these, and what its counters show of it."""
 
-    acts: dict[str, Callable[[Fault], None]] = field(default_factory=dict)  # by kind
+    acts: dict[str, Callable[[Fault], Callable[[], str] | None]] = field(default_factory=dict)
+    """By kind. What they give says why it has acted on nothing so far (faults.Met)."""
     on_heal: list[Callable[[], None]] = field(default_factory=list)
     _growing: dict[tuple[str, str], list[Growth]] = field(default_factory=dict)
     _zero: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -22,6 +22,17 @@ def columns(values: Iterable[Any], *widths: int) -> str:
     return "".join([*placed, *texts[len(widths) :]]).rstrip()
 
 
+def ruled(heads: Iterable[str], rows: Iterable[Iterable[Any]], margin: str = "") -> list[str]:
+    """A table with a ruler under each head; its columns are as wide as what is in them."""
+    lines = [tuple(heads), *(tuple(map(str, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, tuple("-" * width for width in widths))
+    return [
+        margin + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    ]
+
+
 @cache
 def screens(folder: Path) -> Environment:
     """The templates of a platform, each compiled once."""

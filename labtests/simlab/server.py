@@ -6,10 +6,12 @@ import resource
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count, repeat
 from typing import Any
 
 import asyncssh
 
+from labtests.core.errors import LabError
 from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.keys import LOOPBACK, Address, Keyring
@@ -145,9 +147,17 @@ class Servers:
         self._listeners: list[asyncssh.SSHAcceptor] = []
         self._connections: dict[str, Connections] = {}
 
-    async def open(self) -> tuple[Address, ...]:
-        """One server per device listens on loopback, each on a free port."""
-        return tuple([await self._listen(name, face) for name, face in self._devices.items()])
+    async def open(self, ports_from: int | None = None) -> tuple[Address, ...]:
+        """One server per device listens on loopback: on this port and those after it, in the order
+        of the testbed file, or each on a free one. Raises LabError for one that is taken."""
+        ports = count(ports_from) if ports_from else repeat(0)
+        devices = self._devices.items()
+        return tuple(
+            [
+                await self._listen(name, face, port)
+                for (name, face), port in zip(devices, ports, strict=False)
+            ]
+        )
 
     async def close(self) -> None:
         """No server listens, no connection is open."""
@@ -164,7 +174,7 @@ class Servers:
             await listener.wait_closed()
         await asyncio.sleep(0)  # the transports close their sockets in the loop's next round
 
-    async def _listen(self, name: str, face: Face) -> Address:
+    async def _listen(self, name: str, face: Face, port: int) -> Address:
         gate = Gate(face, self._keyring, self._faults[name])
         connections = Connections(most_strangers(len(self._devices)))
         self._connections[name] = connections
@@ -179,9 +189,15 @@ class Servers:
             "agent_forwarding": False,
             "login_timeout": LOGIN_WITHIN_S,
         }
-        listener = await asyncssh.create_server(
-            lambda: Connection(gate, connections), LOOPBACK, 0, **options
-        )
+        try:
+            listener = await asyncssh.create_server(
+                lambda: Connection(gate, connections), LOOPBACK, port, **options
+            )
+        except (OSError, OverflowError) as error:
+            raise LabError(
+                f"{name}: port {port} of {LOOPBACK} cannot be listened on: {error}\n"
+                "  remedy: another --ports-from, or none: then free ports are taken"
+            ) from error
         self._listeners.append(listener)
         self._faults[name].on_cut.append(lambda: self._cut(name))
         return Address(name=name, port=listener.get_port(), user=face.user)

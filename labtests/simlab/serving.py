@@ -16,12 +16,14 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from labtests.core.errors import WrongOption
 from labtests.core.private_files import private_folder
 from labtests.inventory import Testbed
 from labtests.network.code_folder import NOTICE
@@ -31,8 +33,10 @@ from labtests.simlab.faults import UnknownFault
 from labtests.simlab.injection import listening
 from labtests.simlab.keys import Keyring
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.live_testbed import LiveTestbed
 from labtests.simlab.server import Servers
 from labtests.simlab.timeline import NS_PER_S
+from labtests.transport.ssh.passwords import password_named
 
 PUMP_EVERY_S = 0.01
 PUMP_AT_MOST_NS = 20_000_000  # simulated time per step, so that logins are answered in between
@@ -42,15 +46,60 @@ MISTAKES_AT_MOST = 20  # of emulated programs, before a free-running lab gives u
 GRACE_S = 1.0  # for a clean end when the runner has died in the middle of an advance
 
 
-def serve(testbed: Testbed, *, seed: int, driven: bool, directory: Path | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """How a lab is come into: on these ports, with the password of this environment variable,
+    by this testbed file. Where nothing is asked for: free ports, a new password, no file."""
+
+    ports_from: int | None = None
+    password_env: str | None = None
+    live: LiveTestbed | None = None
+
+    @classmethod
+    def as_asked(
+        cls,
+        source: Path,
+        *,
+        ports_from: int | None = None,
+        password_env: str | None = None,
+        write: Path | None = None,
+    ) -> "Doors":
+        """By the command line: the file to `write` says what `source` does, with other
+        addresses."""
+        live = None if write is None else LiveTestbed(source=source, target=write)
+        return cls(ports_from=ports_from, password_env=password_env, live=live)
+
+    def password(self) -> str | None:
+        """The one that was asked for. Raises WrongOption where nobody has it."""
+        if self.password_env is None:
+            return None
+        if (found := password_named(self.password_env)) is None:
+            raise WrongOption(
+                f"--password-env {self.password_env}: there is no such password\n"
+                f"  remedy: export {self.password_env}=…"
+            )
+        return found
+
+
+def serve(
+    testbed: Testbed,
+    source: Path,
+    *,
+    seed: int,
+    driven: bool,
+    directory: Path | None,
+    **asked: Any,
+) -> None:
     """Serve until SIGINT, SIGTERM or, when driven, the end of stdin. Without a directory, a private
-    one is made and removed at the end."""
+    one is made and removed at the end; with one, its keys are those of the start before. For what
+    else may be `asked`, and the testbed's `source`, see Doors.as_asked."""
+    doors = Doors.as_asked(source, **asked)
     place = ServingFolder(directory)
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # not a line per write to a lost client
     if driven and must_be_compiled():
         _say({"waiting_for": NOTICE})  # nobody reads what a driven lab prints on stderr
     try:
-        asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven))
+        asyncio.run(_serve(SimulatedLab(testbed, seed=seed), place, driven, doors))
     finally:
         place.remove()
 
@@ -73,13 +122,18 @@ class ServingFolder:
 
 
 @asynccontextmanager
-async def open_lab(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Message]:
+async def open_lab(
+    lab: SimulatedLab, place: ServingFolder, doors: Doors | None = None
+) -> AsyncIterator[Message]:
     """Its SSH servers listen; what is said to whoever is to log in."""
-    keyring = Keyring(lab.devices)
+    doors = doors or Doors()
+    keyring = Keyring(lab.devices, place.directory, password=doors.password())
     servers = Servers(lab.devices, lab.faults, keyring)
     try:
-        addresses = await servers.open()
-        keyring.write(place.directory, addresses)
+        addresses = await servers.open(doors.ports_from)
+        keyring.write(addresses)
+        if doors.live is not None:
+            doors.live.write(addresses, place.directory, doors.password_env)
         yield {
             "ready": True,
             "directory": str(place.directory),
@@ -92,10 +146,10 @@ async def open_lab(lab: SimulatedLab, place: ServingFolder) -> AsyncIterator[Mes
         await servers.close()
 
 
-async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool) -> None:
+async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool, doors: Doors) -> None:
     ending = Ending(of_mistakes=driven)
     lab.network.advance_to(0)  # whatever must be compiled is compiled before anybody waits for it
-    async with open_lab(lab, place) as ready:
+    async with open_lab(lab, place, doors) as ready:
         if driven:
             _say(ready)
             Requests(lab, place, ending).start()
@@ -104,7 +158,7 @@ async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool) -> None:
         pump = asyncio.create_task(run_freely(lab, click.echo))
         pump.add_done_callback(lambda _: ending.end())  # it ends only by an error
         async with listening(place.directory, partial(answer, lab)):
-            click.echo(_welcome(lab.testbed, ready))
+            click.echo(_welcome(lab.testbed, ready, doors))
             await ending.wait()
         if pump.done():
             pump.result()
@@ -155,8 +209,10 @@ def answer(lab: SimulatedLab, request: Message) -> Message:
             lab.inject(request["fault"])
         elif "happened" in request:
             return {"happened": lab.happened(request["happened"])}
+        elif "faults_not_met" in request:
+            return {"faults_not_met": lab.not_met()}
         elif "now" not in request:
-            known = "advance_s, now, fault, happened"
+            known = "advance_s, now, fault, happened, faults_not_met"
             return {"error": f"unknown request; known: {known} ({sorted(request)})"}
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
@@ -238,15 +294,19 @@ class Forgiving:
             )
 
 
-def _welcome(testbed: Testbed, ready: Message) -> str:
+def _welcome(testbed: Testbed, ready: Message, doors: Doors) -> str:
+    kept = doors.password_env
+    password = f"what {kept} says" if kept else ready["password"]
     width = max(len(name) for name in ready["devices"])
     config = Path(ready["directory"]) / "ssh_config"
     lines = [f"{testbed.name}: a simulated lab, on this machine only. Log in with", ""]
     for name in ready["devices"]:
         platform = testbed.device(name).platform
         lines.append(f"  ssh -F {config} {name:{width}}   # {platform}")
-    lines += ["", f"or with any SSH client; the password is {ready['password']}", ""]
+    lines += ["", f"or with any SSH client; the password is {password}", ""]
     for name, address in ready["devices"].items():
         target = f"{address['user']}@{address['host']}"
         lines.append(f"  ssh -p {address['port']} {target:24} # {name}")
+    if doors.live is not None:
+        lines += ["", f"labtests finds them by {doors.live.target}: pytest suites --testbed …"]
     return "\n".join([*lines, "", "Ctrl-C ends it."])

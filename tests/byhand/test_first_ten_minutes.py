@@ -99,7 +99,8 @@ REFUSED = {  # command: its exit status, and what it complains
     "kill 99999": (1, "bash: line 1: kill: (99999) - No such process\n"),
     "sudo -n nosuch": (1, "sudo: nosuch: command not found\n"),
     "watch date": (1, "Error opening terminal: unknown.\n"),
-    "python3 --version": (127, "command not found\n"),
+    "python3 --version": (1, "emulate this: Python; of Ansible, use raw\n"),
+    "chmod +x /tmp/a": (1, "of Ansible, whose modules bring Python, use raw\n"),
     "exit nonsense": (2, "exit: nonsense: numeric argument required\n"),
 }
 DISPLAYS = {

@@ -132,7 +132,9 @@ def test_the_cli_tells_what_can_follow(cli: Terminal) -> None:
     listing = cli.type("?", r"<S6550>$")
     assert listing.startswith("\r\nUser view commands:\r\n  display\r\n")
     assert "  priority-flow-control\r\n" in cli.type("display ?", r"<S6550>display $")
-    assert "\r\n  clock\r\n  current-configuration\r\n" in cli.type("c?", r"<S6550>display c$")
+    assert "\r\n  clock\r\n  counters\r\n  current-configuration\r\n" in cli.type(
+        "c?", r"<S6550>display c$"
+    )
     assert "UTC" in cli.type("lo\r", CLI)
     assert "% Unrecognized command found at '^' position." in cli.type("foo ?", r"<S6550>foo $")
     cli.type("\x03", CLI)

@@ -13,6 +13,7 @@ from platform_recordings import PlatformRecordings, label
 from labtests.drivers.comware import (
     clock,
     configuration,
+    dcbx,
     drops,
     interfaces,
     lldp,
@@ -41,6 +42,7 @@ RECORDINGS = sorted(FOLDER.glob("*.txt"))
 PARSERS = {
     "clock": clock.parse_clock,
     "configuration": configuration.parse_configuration,
+    "dcbx_told": dcbx.parse_dcbx_told,
     "interface": interfaces.INTERFACE.read,
     "lldp_neighbors": lldp.parse_lldp_neighbors,
     "map_table": maps.parse_map_table,

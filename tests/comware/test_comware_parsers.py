@@ -27,7 +27,7 @@ from labtests.transport.protocol import Reply
 READ = [recording for recording in RECORDINGS if is_read(recording)]
 # a configuration is words, not numbers: a line that is not there is a setting that is not there,
 # and of `display version`, `display interface` and LLDP only a few lines are read
-WORDS = ("configuration.", "version.", "interface.", "lldp_neighbors.")
+WORDS = ("configuration.", "version.", "interface.", "lldp_neighbors.", "dcbx_told.")
 TABLES = [r for r in READ if not r.name.startswith(WORDS)]
 # without its last lines a neighbour is told less of: it may have no name
 WHOLE = [r for r in READ if not r.name.startswith("lldp_neighbors.")]

@@ -602,6 +602,23 @@ def test_what_would_undo_a_setting_is_told_in_sentences():
     assert not switch.configured
 
 
+def test_what_overrides_a_map_is_told():
+    """A QoS policy at a port, and its own priority where it trusts nothing."""
+    policy, priority = " qos apply policy red inbound\n", " qos priority 5\n"
+    switch = ScriptedSwitch(
+        {
+            ALL_PORTS: f"#\ninterface Twenty-FiveGigE1/0/14\n{policy}{priority} qos trust dscp\n"
+            f"#\ninterface Twenty-FiveGigE1/0/15\n{priority}#\nreturn\n"
+        }
+    )
+    driver = Driver(switch)
+    (obstacle,) = driver.obstacles()
+    assert obstacle.startswith("Twenty-FiveGigE1/0/14: a QoS policy is applied")
+    (caveat,) = driver.caveats()
+    assert caveat.startswith("Twenty-FiveGigE1/0/15: it trusts nothing")
+    assert "`qos priority 5`" in caveat
+
+
 def test_a_role_that_may_only_look_is_an_obstacle():
     """It may enter the system view, as every role may, and can do nothing there."""
     refused = f"[H3C]interface {PORT}\nPermission denied.\n[H3C]quit\n"

@@ -246,3 +246,33 @@ class TestWhereDropsAreCounted:
         use, group = lab.switch.memory_use(), lab.switch.group_counters("p1")[3]
         assert use.used_cells == 0 < seen_total <= use.peak_used_cells < use.total_cells
         assert group.shared_used_cells == 0 < seen_group <= group.peak_shared_cells
+
+    def test_peaks_are_forgotten_down_to_what_is_held(self, star: Lab) -> None:
+        lab = star(3).without_dcqcn().lossless(3)
+        lab.rc(1, 3, messages=4), lab.rc(2, 3, messages=4)
+        lab.run_ms(20)
+        switch = lab.switch
+        assert switch.memory_use().peak_shared_cells > 0
+        switch.forget_peaks()
+        use = switch.memory_use()
+        assert (use.peak_used_cells, use.peak_shared_cells, use.used_cells) == (0, 0, 0)
+        groups = [group for port in switch.ports for group in switch.group_counters(port)]
+        assert {(g.peak_shared_cells, g.peak_headroom_cells) for g in groups} == {(0, 0)}
+        assert {q.peak_cells for port in switch.ports for q in switch.queue_counters(port)} == {0}
+        lab.rc(1, 3), lab.rc(2, 3)
+        lab.run_ms(0.2)
+        held = switch.memory_use()
+        switch.forget_peaks()
+        again = switch.memory_use()
+        assert again.peak_shared_cells == held.shared_used_cells > 0
+        assert again.peak_used_cells == held.used_cells
+
+    def test_a_pause_ends_at_xon_where_that_is_more_than_the_offset_leaves(self, star: Lab) -> None:
+        def pauses(xon_cells: int) -> int:
+            own = GroupMemory(xoff_cells=300, xon_offset_cells=300, xon_cells=xon_cells)
+            lab = star(3, memory=SwitchMemory(priorities={3: own})).without_dcqcn().lossless(3)
+            lab.rc(1, 3), lab.rc(2, 3)
+            lab.run_ms(10)
+            return lab.switch.pfc_counters("p1")[3].tx_frames
+
+        assert pauses(250) > 2 * pauses(0) > 0

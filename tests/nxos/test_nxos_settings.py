@@ -8,9 +8,11 @@ from driven import driving
 from nexus_bench import PORTS, NexusBench, emulated
 
 from labtests.capabilities.records import (
+    BufferThresholds,
     EcnSetting,
     MarkingCurve,
     PfcSetting,
+    PriorityMemory,
     TrustSetting,
     WredQueue,
 )
@@ -72,6 +74,10 @@ WANTED = {
     "ecn": lambda driver: EcnSetting(profile="any", queues=(curve(0), curve(3))),
     "scheduling": lambda driver: driver.scheduling_for(SHARES),
     "headroom": lambda driver: ((3, 100), (5, 200)),
+    "buffer_thresholds": lambda driver: (
+        BufferThresholds(priority=3, unit="bytes", static=83_200, xon=62_400),
+        BufferThresholds(priority=5, unit="bytes", static=41_600, xon=0),
+    ),
     "frame_limit": lambda driver: 9238,
 }
 
@@ -370,3 +376,39 @@ def test_what_the_clock_says_of_its_source_is_no_configuration(bench, driver):
     bench.run = noisy
     assert driver.pfc(IN).mode == "on"
     assert driver.own_clock().device_s == 1716969600.0
+
+
+def test_what_a_class_may_hold_is_what_is_in_force_and_acts_on_packets(bench, driver):
+    driver.set_pfc(OUT, PfcSetting(mode="on", priorities=frozenset({5})))
+    (shown,) = driver.memory_limits(OUT).priorities
+    assert shown == PriorityMemory(priority=5, headroom_bytes=271_232, static_bytes=77_376)
+    own = BufferThresholds(priority=5, unit="bytes", static=41_600, xon=20_800)
+    driver.set_buffer_thresholds(OUT, (own,))
+    (shown,) = driver.memory_limits(OUT).priorities
+    assert shown == PriorityMemory(priority=5, headroom_bytes=271_232, static_bytes=41_600)
+    assert driver.headroom(OUT) == ((5, 271_232 // 208),)
+    network = bench.switch.network
+    lane = network._tables.lane[8 * network._ports[OUT] + 5]
+    assert (int(lane.xoff_cells), int(lane.xon_offset_cells)) == (200, 100)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"static": None}, {"xon": None}, {"xon": 41_601}, {"headroom": 1}, {"unit": "cells"}],
+    ids=str,
+)
+def test_thresholds_that_the_line_has_no_words_for_are_refused(bench, driver, more):
+    own = BufferThresholds(priority=5, unit="bytes", static=41_600, xon=20_800)
+    text = bench.shown()
+    with pytest.raises(CommandRejected, match="c-in-q5"):
+        driver.set_buffer_thresholds(OUT, (replace(own, **more),))
+    assert bench.shown() == text
+
+
+def test_thresholds_and_headroom_of_a_class_do_not_undo_each_other(driver):
+    own = BufferThresholds(priority=5, unit="bytes", static=41_600, xon=20_800)
+    driver.set_headroom(OUT, ((5, 300),))
+    driver.set_buffer_thresholds(OUT, (own,))
+    assert (driver.headroom(OUT), driver.buffer_thresholds(OUT)) == (((5, 300),), (own,))
+    driver.set_headroom(OUT, ((5, 400),))
+    assert (driver.headroom(OUT), driver.buffer_thresholds(OUT)) == (((5, 400),), (own,))

@@ -4,15 +4,19 @@ Byte for byte where the recording's blanks are its own, word for word where they
 """
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from labtests.network import PortCounters, PortDrops, Schedule
+from labtests.simlab.comware import dcbx
 from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
 from labtests.simlab.comware.wred import TableQueue
+from labtests.simlab.dcbx import DcbxTlvs
+from labtests.simlab.face import Announced
 from labtests.simlab.screens import render
 from labtests.simlab.switch_cli.arguments import Ranges, short_name
 from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
@@ -295,3 +299,81 @@ def test_the_running_configuration_of_a_wred_table_is_that_of_document_000(cli):
     cli.accepts(*(f"queue {queue} ecn" for queue in range(8)))
     assert cli.prompt == "[S6550-wred-table-test1]"
     assert words(cli("dis th")) == words(recording("configuration.s6550xe-wred-table"))
+
+
+def dcbx_of(text: str) -> list[list[str]]:
+    """The part about DCBX, without APP."""
+    begin, end = text.index(" DCBX Control info:"), text.index(" DCBX APP info:")
+    return words(text[begin:end])
+
+
+def test_dcbx_is_told_and_heard_in_the_words_of_the_manual():
+    told = DcbxTlvs(
+        pfc=frozenset({1, 2, 3}),
+        class_of_priority=tuple(range(8)),
+        percent=(15, None, 15, 14, 14, 14, 14, 14),
+    )
+    part = dcbx.shown(told)
+    port = {"port": "Twenty-FiveGigE1/0/14", "number": 1}
+    heard = Announced(chassis="", port_id_type="", port_id="", description="", name="")
+    local = printed("lldp-local", **port, description="", dcbx=part) + " DCBX APP info:"
+    neighbour = printed("lldp-neighbor", **port, heard=heard, dcbx=part) + " DCBX APP info:"
+    assert dcbx_of(local) == dcbx_of(recording("dcbx_told.manual"))
+    assert dcbx_of(neighbour) == dcbx_of(recording("lldp_neighbors.manual-dcbx"))
+
+
+def test_of_a_version_that_no_manual_shows_nothing_is_displayed():
+    told = DcbxTlvs(pfc=frozenset({3}), class_of_priority=tuple(range(8)), percent=(None,) * 8)
+    assert dcbx.shown(replace(told, versions=("rev101",))) is None
+    assert dcbx.shown(None) is None
+
+
+# -- what an engineer asks beside PFC -------------------------------------------------------------
+
+
+def stripped(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["lldp-list", "lldp-list-long"])
+def test_the_list_of_neighbours_is_the_recording(name):
+    text = recording(name, FACE_TRANSCRIPTS)
+    rows = []
+    for line in text.splitlines():
+        if re.match(r"(Chassis ID|System Name|\s)", line):
+            continue
+        if " " not in line:  # a name goes on
+            rows[-1]["heard"]["name"] += line
+            continue
+        cells = [line[:21].strip(), line[21:37].strip(), line[37:53].strip(), line[53:].strip()]
+        heard = {"name": cells[0], "chassis": cells[2], "port_id": cells[3]}
+        rows.append({"name": cells[1], "heard": heard})
+    shown = stripped(printed("lldp-list", rows=rows))
+    assert shown[-len(stripped(text)) :] == stripped(text)
+
+
+def test_counters_of_all_ports_are_the_recording():
+    text = recording("counters", FACE_TRANSCRIPTS)
+    heads = ("name", "packets", "broadcasts", "multicasts", "errors")
+    rows = [dict(zip(heads, line.split(), strict=True))
+            for line in text.splitlines() if re.match(r"X?GE", line)]  # fmt: skip
+    assert printed("counters", rows=rows) == text
+
+
+def test_rates_devices_and_transceivers_have_the_words_of_the_recordings():
+    rate = {"name": "WGE1/0/2", "usage": 100, "packets": 2825427}
+    recorded = recording("counters-rate", FACE_TRANSCRIPTS)
+    assert words(printed("counters-rate", rows=[rate])) == words(recorded)
+    heads = recording("device", FACE_TRANSCRIPTS).splitlines()[0]
+    assert printed("device", model="S").splitlines()[0].split() == heads.split()
+    recorded = recording("transceiver", FACE_TRANSCRIPTS).replace(
+        "GigabitEthernet1/0/1", "WGE1/0/1"
+    )
+    names = [line.partition(":")[0] for line in stripped(recorded)]
+    shown = printed("transceiver", port="WGE1/0/1", present=True)
+    assert [line.partition(":")[0] for line in stripped(shown)] == names
+
+
+def test_a_ping_that_nobody_answers_is_the_recording():
+    recorded = recording("ping", FACE_TRANSCRIPTS)
+    assert printed("ping", host="192.168.1.1", count=5) == recorded

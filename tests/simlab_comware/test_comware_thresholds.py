@@ -7,9 +7,7 @@ from labtests.capabilities.records import BufferThresholds
 
 MS = 1_000_000
 OUT, IN = "Twenty-FiveGigE1/0/13", "Twenty-FiveGigE1/0/14"
-PUBLISHED = (
-    BufferThresholds(priority=5, static_cells=13_000, xon_offset_cells=100, reserved_cells=56),
-)
+PUBLISHED = (BufferThresholds(priority=5, static=13_000, xon_offset=100, reserved=56),)
 """Of a published configuration of 400G ports; another one has `ingress-buffer dynamic 6`."""
 
 
@@ -25,13 +23,13 @@ PUBLISHED = (
         ),
         (
             PUBLISHED,
-            (BufferThresholds(priority=5, dynamic_percent=6, reserved_cells=56),),
+            (BufferThresholds(priority=5, dynamic_percent=6, reserved=56),),
             ["undo 5 ingress-buffer static", "undo 5 ingress-threshold-offset",
              "5 ingress-buffer dynamic 6"],
         ),
         (
-            (BufferThresholds(priority=3, static_cells=10), *PUBLISHED),
-            (BufferThresholds(priority=3, static_cells=20), *PUBLISHED),
+            (BufferThresholds(priority=3, static=10), *PUBLISHED),
+            (BufferThresholds(priority=3, static=20), *PUBLISHED),
             ["3 ingress-buffer static 20"],
         ),
         (PUBLISHED, (), ["undo 5 ingress-buffer static", "undo 5 ingress-threshold-offset",
@@ -74,7 +72,7 @@ def peak(simulation, switch):
 
 @pytest.mark.parametrize("cells", [200, 2000])
 def test_a_static_threshold_is_where_pauses_begin(overloaded, switch, driver, cells):
-    driver.set_buffer_thresholds(IN, (BufferThresholds(priority=3, static_cells=cells),))
+    driver.set_buffer_thresholds(IN, (BufferThresholds(priority=3, static=cells),))
     one_packet = 8
     assert cells - one_packet <= peak(overloaded, switch) <= cells
     assert switch.network.queue_counters(OUT)[3].dropped_packets == 0
@@ -92,7 +90,7 @@ def test_a_dynamic_threshold_is_a_share_of_what_is_free(overloaded, switch, driv
 
 def test_what_pauses_end_at_decides_how_many_there_are(overloaded, switch, driver):
     def pauses(offset):
-        own = BufferThresholds(priority=3, static_cells=3000, xon_offset_cells=offset)
+        own = BufferThresholds(priority=3, static=3000, xon_offset=offset)
         driver.set_buffer_thresholds(IN, (own,))
         overloaded.advance(10 * MS)
         before = switch.network.pfc_counters(IN)[3].tx_frames
@@ -104,7 +102,7 @@ def test_what_pauses_end_at_decides_how_many_there_are(overloaded, switch, drive
 
 def test_reserved_cells_are_taken_from_what_is_shared(switch, driver):
     shared = switch.network.memory_use().shared_cells
-    driver.set_buffer_thresholds(IN, (BufferThresholds(priority=3, reserved_cells=1008),))
+    driver.set_buffer_thresholds(IN, (BufferThresholds(priority=3, reserved=1008),))
     assert switch.network.memory_use().shared_cells == shared - 1000
     driver.set_buffer_thresholds(IN, ())
     assert switch.network.memory_use().shared_cells == shared

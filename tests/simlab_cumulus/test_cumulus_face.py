@@ -59,7 +59,8 @@ def test_what_is_there_by_itself_is_as_recorded(lab: SimulatedLab) -> None:
     typed(lab, "nv unset qos traffic-pool")
     typed(lab, "nv config apply -y")
     recorded = json.loads("\n".join(recording("cumulus/qos.installed")))
-    assert told(lab, "qos --applied") == recorded
+    since_5_6 = {"pfc-watchdog": {"polling-interval": 100, "robustness": 3}}
+    assert told(lab, "qos --applied") == recorded | since_5_6
     assert told(lab, "qos congestion-control --applied") == recorded["congestion-control"]
 
 
@@ -85,6 +86,121 @@ def test_counters_have_the_columns_of_the_recorded_tables(lab: SimulatedLab) -> 
     assert {"ecn-marked-packets", "mc-buffer-discards", "pause-frames"} == set(
         shown["port-stats"]["tx-stats"]
     )
+
+
+@pytest.mark.parametrize("name", ["scheduler", "scheduler-class", "queues", "mapping", "pfc-off"])
+def test_tables_of_a_port_are_as_recorded(lab: SimulatedLab, name: str) -> None:
+    file = TRANSCRIPTS / "cumulus-face" / f"shown-{name}.txt"
+    command = file.read_text(encoding="utf-8").splitlines()[0].removeprefix("$ ")
+    shown = [line.rstrip() for line in typed(lab, command).splitlines()]
+    assert shown == [line.rstrip() for line in recording(f"cumulus-face/shown-{name}")]
+
+
+def test_the_tables_of_counters_have_the_recorded_heads(lab: SimulatedLab) -> None:
+    """Durations of pauses are not there: their unit is in no document."""
+    shown = [
+        line.split() for line in typed(lab, "nv show interface swp1 counters qos").splitlines()
+    ]
+    for line in recording("cumulus/counters.table"):
+        words = [word for word in line.split() if not word.endswith("-duration")]
+        known = [[w for w in each if w != "ecn-marked-frames"] for each in shown]
+        assert words in known or set(line) <= set("- =.") or "0" in words, line
+
+
+def test_a_profile_that_is_applied_is_in_force_at_its_port(lab: SimulatedLab) -> None:
+    for line in ("qos pfc gold switch-priority 3", "interface swp1 qos pfc profile gold"):
+        typed(lab, f"nv set {line}")
+    assert told(lab, "interface swp1 qos pfc") == {"rx": "disable", "tx": "disable"}
+    typed(lab, "nv config apply -y")
+    shown = {"cable-length": 10, "rx": "enable", "switch-priority": {"3": {}}, "tx": "enable"}
+    assert told(lab, "interface swp1 qos pfc") == shown == told(lab, "qos pfc gold")
+    assert typed(lab, "nv show interface swp1 qos pfc").splitlines()[-1].split() == [
+        *("[switch-priority]", "3")
+    ]
+    recorded = recording("cumulus/port.qos-table")
+    mine = typed(lab, "nv show interface swp1 qos").splitlines()
+    assert [line.split() for line in mine[2:]] == [["pfc"], ["profile", "gold"]]
+    assert mine[0].split() == recorded[0].split()
+    assert told(lab, "interface swp1 qos congestion-control traffic-class 0 ecn") == "enable"
+
+
+def test_what_people_see_of_the_watchdog_has_the_lines_of_the_guide(lab: SimulatedLab) -> None:
+    for line in ("qos pfc default-global switch-priority 3", "interface swp1-2 qos pfc-watchdog"):
+        typed(lab, f"nv set {line}")
+    typed(lab, "nv config apply -y")
+    guide = [line.split() for line in recording("cumulus/watchdog.guide")]
+    heads = [words for words in guide if words and set(words[0]) != set("=")]
+    shown = typed(lab, "nv show interface swp1 qos pfc-watchdog").splitlines()
+    mine = [line.split() for line in shown if line and "=" not in line]
+    rulers = [n for n, words in enumerate(heads) if set(words[0]) == {"-"}]
+    assert [each for n, each in enumerate(mine) if n not in rulers] == [
+        ["0" if n > 5 and place == 2 else word.replace("DEADLOCK", "OK")
+         for place, word in enumerate(each)]
+        for n, each in enumerate(heads) if n not in rulers
+    ]  # fmt: skip
+    assert told(lab, "interface swp1 qos pfc-watchdog status 3") == {
+        "deadlock-count": 0,
+        "status": "OK",
+    }
+    words = typed(lab, "nv show qos pfc-watchdog").split()
+    assert words[words.index("polling-interval") :] == [
+        *("polling-interval", "0:00:00.100000", "0:00:00.100000", "robustness", "3", "3")
+    ]
+
+
+def test_interfaces_are_listed_under_the_heads_of_the_guide(
+    lab: SimulatedLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = type("Heard", (), {"name": "C", "port_id": "eth0"})()
+    monkeypatch.setattr(type(box(lab).chassis), "lldp_neighbour", lambda self, port: heard)
+    shown = typed(lab, "nv show interface").splitlines()
+    recorded = recording("cumulus-face/interfaces")
+    assert re.split(r"\s{2,}", shown[0]) == re.split(r"\s{2,}", recorded[0])
+    rows = [re.split(r"\s{2,}", line)[:6] for line in shown[2:]]
+    assert [row[:4] for row in rows] == [[f"+ {port}", "9216", "10G", "up"] for port in PORTS]
+
+
+def test_a_storm_is_a_deadlock_until_it_is_over_and_counts_until_it_is_cleared(
+    lab: SimulatedLab,
+) -> None:
+    for line in (
+        *("qos pfc default-global switch-priority 3", "qos mapping default-global trust l3"),
+        *("interface swp1 qos pfc-watchdog", "qos pfc-watchdog robustness 1"),
+    ):
+        typed(lab, f"nv set {line}")
+    typed(lab, "nv config apply -y")
+    for name in "AC":
+        nic = lab.network.nic(name, "eth0")
+        nic.set_trust("dscp")
+        nic.set_pfc(frozenset({3}))
+    lab.network.start_udp(
+        UdpRequest(device="A", interface="eth0", destination="192.168.10.10", tos=24 << 2,
+                   rate_bits_per_s=1e9, datagram_bytes=1000)
+    )  # fmt: skip
+    ms, status = 10**6, "interface swp1 qos pfc-watchdog status"
+    stop = lab.timeline.now_ns + 400 * ms
+    lab.network.nic("C", "eth0").flow_control.storm(frozenset({3}), period_us=100, stop_ns=stop)
+    lab.advance(300 * ms)
+    assert told(lab, status)["3"] == {"deadlock-count": 1, "status": "DEADLOCK"}
+    assert {each["status"] for n, each in told(lab, status).items() if n != "3"} == {"OK"}
+    lab.advance(400 * ms)
+    assert told(lab, status)["3"] == {"deadlock-count": 1, "status": "OK"}
+    cleared = typed(lab, "nv action clear interface swp1 qos pfc-watchdog deadlock-count")
+    assert cleared == "Action succeeded\n"
+    assert told(lab, status)["3"] == {"deadlock-count": 0, "status": "OK"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("nv set bridge domain br_default", "nv set qos link-pause mine tx enable"),
+        *("nv set interface swp1 qos remark profile mine", "nv list-commands"),
+        *("nv action clear interface swp1 counters", "nv show qos", "nv config show"),
+    ],
+)
+def test_what_only_a_real_switch_does_is_no_invalid_command(lab: SimulatedLab, line: str) -> None:
+    with pytest.raises(NotEmulated):
+        typed(lab, line)
 
 
 def test_revisions_are_listed_in_the_columns_that_are_recorded(lab: SimulatedLab) -> None:

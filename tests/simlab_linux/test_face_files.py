@@ -318,3 +318,25 @@ def test_rm_removes_a_folder_only_when_it_is_told_to(hands: Hands) -> None:
     assert "No such file" in hands.run("ls /tmp/a").err
     assert hands.run("rm -rf /sys/class/net /tmp").status == 1
     assert hands.output(f"ls /sys/class/net/{INTERFACE}/mtu") == f"/sys/class/net/{INTERFACE}/mtu\n"
+
+
+def test_mkdir_p_makes_what_is_missing_above_and_minds_nothing_that_is_there(hands) -> None:
+    assert hands.run("mkdir /tmp/a/b").status == 1
+    for _ in range(2):
+        assert hands.run("mkdir -p /tmp/a/b/c").status == 0
+    assert hands.run("test -d /tmp/a/b/c").status == 0
+    assert hands.run("mkdir -p /sys/class/net/new/folder").status == 1
+
+
+def test_programs_have_the_paths_of_a_merged_usr(hands) -> None:
+    assert hands.output("/bin/sh -c 'echo in sh'") == "in sh\n"
+    assert hands.output("/usr/bin/echo so") == hands.output("/bin/echo so") == "so\n"
+    assert hands.output("command -v /bin/sh sh") == "/bin/sh\n/usr/bin/sh\n"
+    assert hands.run("/sbin/cat /proc/version").status == 127
+
+
+def test_ls_tells_the_sizes_of_files(hands) -> None:
+    hands.run("printf hello > /tmp/five; mkdir /tmp/d")
+    assert " root root    5 " in hands.output("ls -l /tmp/five")
+    assert hands.output("ls -l /tmp").startswith("total 4\n")
+    assert " root root 4096 " in hands.output("ls -l /sys/class/net/enp3s0f0np0/mtu")

@@ -56,3 +56,45 @@ def test_bytes_are_counted_with_packets(make_lab: Callable[..., Hands], kind: st
     packets_phy, bytes_phy = map(int, wire.split())
     kernel = hands.output(f"cd /sys/class/net/{INTERFACE}/statistics; cat tx_packets tx_bytes")
     assert list(map(int, kernel.split())) == [packets_phy, bytes_phy - 4 * packets_phy]
+
+
+class TestDownAndUp:
+    """`ip link set IF down`: the port says so, and nobody reaches it until it is up again."""
+
+    def test_a_port_that_is_down_has_no_carrier_and_no_route(self, make_lab) -> None:
+        hands = make_lab(real=True)
+        assert hands.run(f"ip link set dev {INTERFACE} down").status == 0
+        shown = hands.output(f"ip link show {INTERFACE}")
+        assert f"{INTERFACE}: <BROADCAST,MULTICAST> mtu 1500 qdisc mq state DOWN " in shown
+        assert hands.output(f"cat /sys/class/net/{INTERFACE}/operstate") == "down\n"
+        assert "Link detected: no" in hands.output(f"ethtool {INTERFACE}")
+        assert hands.run("ping -c 1 192.168.10.11").status == 2
+        assert hands.run("ib_send_bw -d mlx5_0 192.168.10.11").status == 1
+        assert hands.run(f"ip link set {INTERFACE} up").status == 0
+        changes = f"cat /sys/class/net/{INTERFACE}/carrier_changes"
+        assert hands.output(changes) == "3\n"
+        assert "<BROADCAST,MULTICAST,UP,LOWER_UP>" in hands.output(f"ip link show {INTERFACE}")
+        assert hands.run("ping -c 1 192.168.10.11").status == 0
+
+    def test_others_do_not_reach_it_and_no_packet_passes(self, make_lab) -> None:
+        hands = make_lab(real=True)
+        hands.run(f"ip link set {INTERFACE} down", device="ServerB")
+        alone = hands.run("ping -c 1 -W 1 192.168.10.11")
+        hands.advance(2)
+        assert alone.status == 1
+        assert "No route to host" in hands.run("iperf3 -c 192.168.10.11").err
+        hands.run(f"ip link set {INTERFACE} up", device="ServerB")
+        assert hands.run("ping -c 1 192.168.10.11").status == 0
+
+    def test_only_root_may_and_what_is_not_there_is_said(self, hands) -> None:
+        assert hands.run("ip link set eth9 down").status == 1
+        assert "Cannot find device" in hands.run("ip link set eth9 down").err
+        assert hands.run(f"ip link set {INTERFACE} down", username="operator").status == 2
+        assert "LOWER_UP" in hands.output(f"ip link show {INTERFACE}")
+
+
+def test_python_is_said_to_be_missing_by_the_box(hands) -> None:
+    for name in ("python3 -c 1", "/usr/bin/python3 -c 1"):
+        answer = hands.run(name)
+        assert answer.status != 0
+        assert "the simulated box does not emulate this: Python; of Ansible, use raw" in answer.err

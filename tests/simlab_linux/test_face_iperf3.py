@@ -323,3 +323,20 @@ def test_what_comes_when_the_server_has_gone_finds_no_port(hands: Hands) -> None
     after = udp_counters(hands)
     assert after["NoPorts"] == 7
     assert after["InDatagrams"] == before["InDatagrams"] - 7
+
+
+def test_a_daemon_lets_go_of_whoever_started_it_and_serves(hands: Hands) -> None:
+    started = hands.run("iperf3 -s -D; echo $?", SERVER)
+    assert (started.status, started.out) == (0, "0\n")
+    client = hands.run(f"iperf3 -c {ADDRESS} -t 1", CLIENT)
+    hands.advance(2)
+    assert client.status == 0
+    assert hands.output("pgrep -a iperf3", SERVER).endswith(" iperf3 -s -D\n")
+    hands.run("pkill iperf3", SERVER)
+    assert hands.run("pgrep iperf3", SERVER).status == 1
+
+
+def test_a_second_daemon_finds_the_port_busy_and_is_gone(hands: Hands) -> None:
+    for _ in range(2):
+        assert hands.run("iperf3 -s -D", SERVER).status == 0
+    assert len(hands.output("pgrep iperf3", SERVER).split()) == 1

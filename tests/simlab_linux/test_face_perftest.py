@@ -99,10 +99,23 @@ def test_the_old_build_prints_its_own_columns() -> None:
     assert rebuilt("send-old-build", DEBIAN_12) == transcript("send-old-build")
 
 
-@pytest.mark.parametrize("name", ["send-small", "write-client", "read-server"])
+@pytest.mark.parametrize("name", ["send-small", "write-client", "read-server", "send-lat-client"])
 def test_the_header_of_other_runs_is_as_recorded(name: str) -> None:
     recorded, ours = transcript(name), rebuilt_header(name)
     assert ours in recorded
+
+
+def test_a_recorded_row_of_latencies_is_printed_byte_for_byte() -> None:
+    header, row = transcript("send-lat-client").splitlines()[-3:-1]
+    size, messages, *figures = row.split()
+    assert f"{header}\n" == report.LATENCY_HEADER
+    assert report.latency_line(int(size), int(messages), [*map(float, figures)]) == row
+
+
+def test_percentiles_are_of_the_sorted_times() -> None:
+    row = report.latency_row(2, [*range(1000, 0, -1)]).split()
+    assert row[2:5] == ["1.00", "1000.00", "501.00"]
+    assert row[5:] == ["500.50", "288.67", "991.00", "1000.00"]
 
 
 def rebuilt_header(name: str) -> str:

@@ -87,6 +87,7 @@ PROGRAMS = (
         "mawk",
         "mkdir",
         "mlnx_qos",
+        "mlxconfig",
         "mv",
         "nohup",
         "pgrep",
@@ -126,7 +127,7 @@ def test_an_option_that_does_not_exist_is_refused(hands: Hands, program: str, op
 
 def test_the_table_has_every_program(hands: Hands) -> None:
     without = {"[", "test", "true", "false", "echo", "printf", "clear"}
-    absent = set(toolbox.ELSEWHERE)
+    absent = {*toolbox.ELSEWHERE, *toolbox.PYTHONS, *toolbox.MODES}
     assert {name for name in hands.lab.devices["ServerA"].tools() if "ib_" not in name} == {
         *(name for name in PROGRAMS if "ib_" not in name), *without, *absent
     }  # fmt: skip

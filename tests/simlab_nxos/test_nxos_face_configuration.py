@@ -1,5 +1,7 @@
 """The emulated Nexus by hand: modes, words, policies as objects, and what packets do by them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from labtests.network import UdpRequest, WredCurve
@@ -48,6 +50,46 @@ def test_modes_have_their_prompts_and_any_of_them_leads_to_any_other(cli):
 )
 def test_what_is_no_command_is_refused_in_the_words_of_the_switch(cli, line, answer):
     assert cli(line).endswith(answer)
+
+
+RANGES = {
+    "interface ethernet 1/13-15": (13, 14, 15),
+    "int e1/13 - 14": (13, 14),
+    "interface ethernet 1/13, ethernet 1/15-16": (13, 15, 16),
+    "interface Eth1/14,Eth1/16": (14, 16),
+}
+
+
+@pytest.mark.parametrize("line", RANGES)
+def test_several_interfaces_are_configured_at_once(cli, switch, line):
+    cli("configure terminal")
+    assert cli(line) == ""
+    assert cli.prompt == "N9K(config-if-range)# "
+    assert cli("priority-flow-control mode on") == ""
+    shown = cli("end", "show running-config interface")
+    on = {
+        text.split("\n")[0] for text in shown.split("interface Ethernet1/")[1:] if "mode on" in text
+    }
+    assert on == {str(n) for n in RANGES[line]}
+
+
+@pytest.mark.parametrize("which", ["1/13-99", "1/14-13", "1/13-x", "1/13,", "1/13-14-15"])
+def test_a_range_that_there_is_not_is_refused(cli, which):
+    cli("configure terminal")
+    assert cli(f"interface ethernet {which}").endswith("% Invalid command at '^' marker.\n")
+    assert cli.prompt == "N9K(config)# "
+
+
+def test_policy_maps_are_shown_by_type_and_name_and_those_of_the_switch(cli):
+    cli.configure(*CLASSIFIED, "policy-map type network-qos p1", "class type network-qos c-8q-nq3",
+                  "pause pfc-cos 3", "policy-map type network-qos p2", "system qos",
+                  "service-policy type network-qos p1")  # fmt: skip
+    assert {"p1", "p2", "IN"} <= set(cli("show policy-map").split())
+    whole = set(cli("show policy-map type network-qos").split())
+    assert whole & {"p1", "p2", "IN"} == {"p1", "p2"}
+    assert "p2" not in cli("show policy-map system type network-qos")
+    assert "pause pfc-cos 3" in cli("show policy-map type network-qos p1")
+    assert cli("show policy-map type qos p1") == "ERROR: the policy-map does not exist\n"
 
 
 def test_words_may_be_abbreviated(cli):
@@ -221,3 +263,12 @@ def test_a_port_that_is_shut_down_is_shown_so(cli):
     cli.configure("interface e1/14", "shutdown")
     assert cli("show interface e1/14").startswith("Ethernet1/14 is down (Administratively down)\n")
     assert cli("show interface e1/16").startswith("Ethernet1/16 is down (Link not connected)\n")
+
+
+def test_a_login_begins_with_lines_before_the_prompt_and_tells_the_hardware(switch, cli):
+    """Ansible's network_cli waits for a prompt behind the end of a line, and asks for hardware."""
+    console = SimpleNamespace(text="", pty=True, height=24, username="admin")
+    console.write = lambda text: setattr(console, "text", console.text + text)
+    switch.shell(console)
+    assert console.text.endswith("All rights reserved.\nN9K# ")
+    assert "PID: N9K-C93180YC-EX     ,  VID: V03 ,  SN: SIMULATED\n" in cli("show inventory")

@@ -1,5 +1,6 @@
 """Fed with a recording's numbers, the emulated Nexus prints that recording byte for byte."""
 
+import json
 import re
 from pathlib import Path
 
@@ -138,3 +139,82 @@ def test_every_screen_names_recordings_that_there_are(folder: str) -> None:
     named = {name for line in first for name in re.findall(rf"{folder}/([\w.-]+)\.txt", line)}
     assert named
     assert {name for name in named if not (ROOT / folder / f"{name}.txt").exists()} == set()
+
+
+# -- what an engineer asks beside PFC -------------------------------------------------------------
+
+
+def stripped(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def test_interfaces_in_brief_are_the_recording():
+    up = {"status": "up", "reason": "none", "speed": "10G(D)"}
+    rows = [{"name": f"Eth1/{n}", **up} for n in (1, 2, 3)]
+    assert printed("interface-brief", rows=rows) == recording("nxos-face/interface-brief")
+
+
+def test_the_status_of_interfaces_is_the_recording_but_for_modules():
+    told = {"description": "", "duplex": "auto", "short": "auto"}
+    states = (("Eth1/2", "disabled"), ("Eth1/3", "xcvrAbsen"), ("Eth1/8", "xcvrAbsen"))
+    rows = [{"name": name, "connected": state, **told} for name, state in states]
+    recorded = recording("nxos-face/interface-status").replace("SFP-H10GB-CU2M", "--")
+    assert stripped(printed("interface-status", rows=rows)) == stripped(recorded)
+
+
+def test_counters_are_the_recording_but_for_those_of_many_receivers():
+    traffic = {"rx_bytes": 1162614, "rx_packets": 14178, "tx_bytes": 12199396, "tx_packets": 23366}
+    recorded = recording("nxos-face/counters")
+    shown = printed("counters", rows=[{"name": "Eth1/33", "traffic": traffic}])
+    ours = [line.replace("   64", "    0").replace("   65", "    0") for line in stripped(recorded)]
+    assert [re.sub("1$", "0", each) if "    0   " in each else each for each in ours] == stripped(
+        shown
+    )
+
+
+def test_errors_are_the_recording_but_for_what_the_network_does_not_know():
+    row = {"name": "Eth1/1", "crc": 0, "out_discards": 0, "in_discards": 0}
+    recorded = recording("nxos-face/counters-errors").replace("13450", "    0")
+    recorded = recorded.replace("  230", "    0").replace("1000", "   0")
+    assert stripped(printed("counters-errors", rows=[row])) == stripped(recorded)
+
+
+def test_the_list_of_neighbours_is_the_recording():
+    names = ("nx-osv9000-3-long-name.com", "nx-osv9000-4-extremely-long-name", "nx-osv9000-2")
+    ports = ("Ethernet1/1", "Ethernet1/1", "Ethernet1/3")
+    heard = [(f"Eth1/{n}", "", port, type("Heard", (), {"name": name})())
+             for n, (name, port) in enumerate(zip(names, ports, strict=True), 1)]  # fmt: skip
+    recorded = [
+        line.replace("  BR  ", "      ") for line in stripped(recording("nxos-face/lldp-list"))
+    ]
+    assert stripped(printed("lldp-list", heard=heard)) == recorded
+
+
+def test_policy_maps_have_the_margins_of_the_guide():
+    recorded = [line for line in stripped(recording("nxos-face/policy-map")) if "=" not in line]
+    body = ["class type network-qos class-default", "  mtu 9216", "  multicast-optimize"]
+    policy = ("policy-map type network-qos JUMBO_MTU_9216", body)
+    shown = stripped(printed("policies", types=[("network-qos", [policy])]))
+    assert [line for line in shown if line and "=" not in line] == recorded
+
+
+def test_json_has_fields_of_the_recordings_and_one_row_is_an_object(cli):
+    recorded = json.loads(recording("nxos-face/version-json"))
+    version = json.loads(cli("show version | json"))
+    assert version.keys() <= recorded.keys()
+    assert {name: type(each) for name, each in version.items()} == {
+        name: type(recorded[name]) for name in version
+    }
+    (first, *_) = json.loads(recording("nxos-face/interface-json"))["TABLE_interface"][
+        "ROW_interface"
+    ]
+    shown = json.loads(cli("show interface | json"))["TABLE_interface"]["ROW_interface"]
+    assert [list(each) for each in shown] == [list(first)] * len(shown)
+    one = json.loads(cli("show interface e1/14 | json"))["TABLE_interface"]["ROW_interface"]
+    assert one == shown[1]
+    assert one["interface"] == "Ethernet1/14"
+
+
+def test_the_inventory_is_as_recorded() -> None:
+    printed_now = printed("inventory", model="93180YC-EX", serial="FDO223607FK")
+    assert printed_now == recording("nxos-face/inventory")

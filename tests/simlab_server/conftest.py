@@ -103,7 +103,7 @@ class EchoLab:
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Iterator[EchoLab]:
-    face, faults, keyring = EchoFace(), DeviceFaults(), Keyring(["echo"])
+    face, faults, keyring = EchoFace(), DeviceFaults(), Keyring(["echo"], tmp_path)
     started: Future[tuple[Address, ...]] = Future()
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
 
@@ -116,7 +116,7 @@ def echo(tmp_path: Path) -> Iterator[EchoLab]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
     thread.start()
     addresses = started.result(10)
-    keyring.write(tmp_path, addresses)
+    keyring.write(addresses)
     yield EchoLab(face, faults, keyring, tmp_path, loop, addresses[0])
     loop.call_soon_threadsafe(stop.set)
     thread.join(10)

@@ -40,7 +40,7 @@ def test_a_driven_lab_says_it_to_its_driver(uncompiled, capsys, monkeypatch) -> 
 
     monkeypatch.setattr(serving, "_serve", lambda *parts: None)
     for _ in range(2):
-        serving.serve(None, seed=1, driven=True, directory=None)  # type: ignore[arg-type]
+        serving.serve(None, Path(), seed=1, driven=True, directory=None)  # type: ignore[arg-type]
     lines = capsys.readouterr().out.splitlines()
     assert [json.loads(line) for line in lines] == [{"waiting_for": NOTICE}]
 

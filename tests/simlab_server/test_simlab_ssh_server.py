@@ -10,6 +10,7 @@ import paramiko
 import pytest
 
 from labtests.core.errors import LabError
+from labtests.simlab.keys import Keyring
 from labtests.simlab.session import ConsoleSession
 
 KEEPALIVE = "keepalive@openssh.com"
@@ -306,6 +307,6 @@ def test_a_folder_with_somebody_elses_key_is_not_written_into(echo, tmp_path):
     mine.mkdir()
     (mine / "id_ed25519").write_text("my only key")
     with pytest.raises(LabError, match="a file that no simulated lab made"):
-        echo.keyring.write(mine, [echo.address])
+        Keyring(["echo"], mine)
     assert (mine / "id_ed25519").read_text() == "my only key"
-    echo.keyring.write(echo.directory, [echo.address])
+    Keyring(["echo"], echo.directory).write([echo.address])

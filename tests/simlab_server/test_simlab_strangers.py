@@ -20,7 +20,7 @@ from labtests.core.private_files import NotPrivate
 from labtests.inventory import load
 from labtests.simlab import server
 from labtests.simlab.control import LabProcess
-from labtests.simlab.keys import Address, Keyring
+from labtests.simlab.keys import Keyring
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.server import MOST_STRANGERS, most_strangers
 from labtests.simlab.serving import ServingFolder, open_lab
@@ -179,8 +179,10 @@ def test_who_does_not_log_in_is_hung_up_on(tmp_path: Path, monkeypatch: pytest.M
     assert asyncio.run(wait_inside()).startswith(b"SSH-2.0-")
 
 
-def test_each_lab_has_secrets_of_its_own_and_each_device_its_own_host_key() -> None:
-    one, other = Keyring(["A", "B"]), Keyring(["A", "B"])
+def test_each_lab_has_secrets_of_its_own_and_each_device_its_own_host_key(
+    tmp_path: Path,
+) -> None:
+    one, other = Keyring(["A", "B"], tmp_path / "one"), Keyring(["A", "B"], tmp_path / "other")
     assert one.password != other.password
     assert len(one.password) >= 16
     keys = [k.host_keys[name].public_data for k in (one, other) for name in ("A", "B")]
@@ -223,7 +225,7 @@ def test_a_folder_with_a_link_is_not_written_into(tmp_path: Path) -> None:
     with pytest.raises(NotPrivate, match="symbolic link"):
         ServingFolder(folder)
     with pytest.raises(LabError, match="no simulated lab made"):
-        Keyring(["A"]).write(folder, [Address(name="A", port=22, user="root")])
+        Keyring(["A"], folder)
     assert (tmp_path / "victim").read_text() == "precious"
 
 

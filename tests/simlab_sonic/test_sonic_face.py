@@ -14,6 +14,8 @@ from labtests.network import UdpRequest
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.clicking import tabulated
 from labtests.simlab.sonic import SonicBox, showing
+from labtests.simlab.sonic.database import CELL_BYTES, POOL
+from labtests.simlab.sonic.watermarks import PolledWatermarks, shows
 
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
@@ -25,6 +27,14 @@ TABLES = {
     "counters.given-21": "interfaces counters",
     "status.given-01": "interfaces status",
     "lldp.dx010": "lldp table",
+}
+
+
+HELD = {
+    "watermarks.uc-05": "queue watermark unicast",
+    "watermarks.hr-11": "priority-group watermark headroom",
+    "watermarks.sh-05": "priority-group watermark shared",
+    "watermarks.pool-09": "buffer_pool watermark",
 }
 
 
@@ -128,3 +138,87 @@ def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     lab.advance(2_000_000_000)
     assert chassis.db.tables["PORT_QOS_MAP"] == {}
+
+
+# -- watermarks ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def held(lab: SimulatedLab) -> PolledWatermarks:
+    return box(lab).watermarks
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_display_of_watermarks_is_as_recorded(held: PolledWatermarks, name: str) -> None:
+    lines = recording(name)
+    begins, (heads, *rows) = table(lines)
+    printed = tabulated(heads, rows)
+    assert printed.splitlines() == lines[begins : begins + len(rows) + 2]
+    shown = shows(held)[HELD[name]]().splitlines()
+    assert shown[0] == lines[0]
+    recorded = [head for head in heads if head not in ("UC8", "UC9")]
+    assert table(shown)[1][0] == recorded
+
+
+def loaded(lab: SimulatedLab, ms: int) -> None:
+    """Both hosts send more than the line takes, for so long."""
+    flows = [
+        lab.network.start_udp(
+            UdpRequest(device=host, interface="eth0", destination="192.168.10.10", tos=12,
+                       rate_bits_per_s=8e9, datagram_bytes=1000)
+        )
+        for host in ("A", "B")
+    ]  # fmt: skip
+    lab.advance(ms * 1_000_000)
+    for flow in flows:
+        flow.stop()
+    lab.advance(200_000_000)
+
+
+def cell(held: PolledWatermarks, kind: str, port: str, column: str) -> str:
+    _, (heads, *rows) = table(held.table(kind).splitlines())
+    return next(row[heads.index(column)] for row in rows if row[0] == port)
+
+
+def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
+    lab: SimulatedLab, held: PolledWatermarks
+) -> None:
+    chassis, network = box(lab).chassis, lab.network.switch("SN2700")
+    chassis.change(chassis.db.reload_qos)
+    loaded(lab, 5)
+    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
+    peak = network.queue_counters("Ethernet0")[3].peak_cells * CELL_BYTES
+    group = network.group_counters("Ethernet4")[3]
+    lab.advance(60_000_000_000)
+    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == str(peak) != "0"
+    assert cell(held, "pg_shared", "Ethernet4", "PG3") == str(group.peak_shared_cells * CELL_BYTES)
+    assert cell(held, "buffer_pool", POOL, "Bytes") != "0"
+
+
+def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
+    lab: SimulatedLab, held: PolledWatermarks
+) -> None:
+    chassis = box(lab).chassis
+    chassis.change(chassis.db.reload_qos)
+    loaded(lab, 5)
+    held.clear("q_shared_uni")
+    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "0"
+    lab.advance(60_000_000_000)
+    stale = cell(held, "q_shared_uni", "Ethernet0", "UC3")
+    assert int(stale) > 0
+    held.clear("q_shared_uni")
+    lab.advance(60_000_000_000)
+    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "0"
+
+
+def test_polls_are_as_configured_and_a_reboot_forgets_all(
+    lab: SimulatedLab, held: PolledWatermarks
+) -> None:
+    chassis = box(lab).chassis
+    entry = chassis.db.tables["FLEX_COUNTER_TABLE"]["PG_WATERMARK"]
+    chassis.change(lambda: entry.update(POLL_INTERVAL="1000"))
+    lab.advance(1_500_000_000)
+    assert cell(held, "pg_headroom", "Ethernet4", "PG3") == "0"
+    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
+    lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
+    assert cell(held, "pg_headroom", "Ethernet4", "PG3") == "N/A"

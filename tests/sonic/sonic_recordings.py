@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings
 
-from labtests.drivers.sonic import database, driver, interfaces, pfc, queues, watchdog
+from labtests.drivers.sonic import database, driver, interfaces, pfc, queues, watchdog, watermarks
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "sonic"
 PARSERS = {
@@ -23,6 +23,7 @@ PARSERS = {
     "table": database.parse_table,
     "version": driver.parse_version,
     "watchdog_stats": watchdog.parse_stats,
+    "watermarks": watermarks.parse_watermarks,
     "wred_counters": queues.parse_wred_counters,
 }
 ALL = PlatformRecordings(FOLDER, PARSERS)

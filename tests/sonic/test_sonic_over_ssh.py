@@ -47,7 +47,7 @@ OF_A_QUEUE = (
     *("forwarded_packets", "forwarded_bytes", "dropped_packets", "dropped_bytes"),
     "marked_packets",
 )
-CANNOT = ("headroom",)
+CANNOT = ()
 THEIRS = ("WRED_PROFILE", "SCHEDULER", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "BUFFER_PROFILE")
 
 

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed
+from labtests.simlab.face import Announced
 
 RATE_BITS_PER_S = 10_000_000_000
 
@@ -16,6 +17,13 @@ class Silent:
     """A host without a shell; tests start its traffic in the network itself."""
 
     user = "root"
+
+    def announces(self, interface: str) -> Announced:
+        """What any host says by LLDP."""
+        mac = "0200-0000-0001"
+        return Announced(
+            chassis=mac, port_id_type="MAC address", port_id=mac, description=interface, name="host"
+        )
 
 
 def silence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,11 @@
 from typing import Literal
 
 from labtests.capabilities.driver import Driver
+from labtests.capabilities.facts import Caveats
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
-from labtests.drivers.comware.dcbx import Dcbx
+from labtests.drivers.comware.dcbx import ComwareDcbxState, Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.drops import Drops
 from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
@@ -19,6 +20,7 @@ from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.drivers.comware.session import CLI, QUIT, interfaces
 from labtests.drivers.comware.trust import ComwareTrust
+from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.comware.versions import ComwareVersions
 from labtests.drivers.displays import CliState
 from labtests.transport.asking import Asking
@@ -42,12 +44,20 @@ _IN_THE_WAY = (
         "where PFC was switched off for a deadlock it stays off until "
         "`priority-flow-control deadlock recover`",
     ),
+    (
+        "qos apply policy ",
+        "a QoS policy is applied: it may put packets into other classes than the maps say",
+    ),
     ("qos lr ", "a rate limit is configured: the port is slower than its link"),
     ("qos gts ", "traffic shaping is configured: the port is slower than its link"),
 )
 
 
-class ComwareState(CliState):
+_CLASSED = COMWARE.shape("qos priority <priority:0-7>")
+_TRUSTED = "qos trust "
+
+
+class ComwareState(CliState, Caveats):
     """What of the interfaces' configuration stands in the way."""
 
     cli = CLI
@@ -57,6 +67,18 @@ class ComwareState(CliState):
         """What would undo or distort a test's settings."""
         _, sections = yield from interfaces()
         return tuple(sentence for section in sections for sentence in _obstacles_of(section))
+
+    def caveats(self) -> Asking[tuple[str, ...]]:
+        """Ports whose own priority is the class of all that comes in: they trust nothing."""
+        _, sections = yield from interfaces()
+        return tuple(
+            f"{section.interface}: it trusts nothing, so all that comes in is of its own class "
+            f"(`{line}`), whatever the maps say"
+            for section in sections
+            for line in section.lines
+            if _CLASSED.pattern.fullmatch(line)
+            if not any(each.startswith(_TRUSTED) for each in section.lines)
+        )
 
     def interfaces(self) -> Asking[tuple[str, ...]]:
         """See CliState. (Every role may enter the system view; only network-admin may ask for
@@ -79,7 +101,7 @@ _SETTINGS = (
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
     *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
 )
-_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState)
+_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

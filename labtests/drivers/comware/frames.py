@@ -7,6 +7,7 @@ paper's (3.2.3).
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
@@ -29,9 +30,9 @@ _OF_A_PRIORITY = "priority-flow-control dot1p"
 _HEADROOM = NumberLines(_OF_A_PRIORITY, "headroom")
 _THRESHOLDS = {
     "dynamic_percent": NumberLines(_OF_A_PRIORITY, "ingress-buffer dynamic"),
-    "static_cells": NumberLines(_OF_A_PRIORITY, "ingress-buffer static"),
-    "xon_offset_cells": NumberLines(_OF_A_PRIORITY, "ingress-threshold-offset"),
-    "reserved_cells": NumberLines(_OF_A_PRIORITY, "reserved-buffer"),
+    "static": NumberLines(_OF_A_PRIORITY, "ingress-buffer static"),
+    "xon_offset": NumberLines(_OF_A_PRIORITY, "ingress-threshold-offset"),
+    "reserved": NumberLines(_OF_A_PRIORITY, "reserved-buffer"),
 }
 
 
@@ -81,7 +82,7 @@ class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
     def read(self, port: str) -> Asking[tuple[BufferThresholds, ...]]:
         """As configured on the port; a model's default is not shown."""
         reply, section = yield from self.configured(port)
-        found: dict[int, dict[str, int]] = {}
+        found: dict[int, dict[str, Any]] = {}
         for name, numbers in _THRESHOLDS.items():
             for priority, number in numbers.read(reply, section):
                 found.setdefault(priority, {})[name] = number

@@ -4,6 +4,7 @@ from typing import Literal
 
 from labtests.capabilities.driver import Driver
 from labtests.drivers.connectx import dcqcn, qos
+from labtests.drivers.connectx.dcbx import ConnectxDcbx
 from labtests.drivers.connectx.host import ConnectxState
 from labtests.drivers.connectx.links import ConnectxLinks
 from labtests.drivers.linux.host import Without
@@ -15,6 +16,7 @@ KIND: Literal["host", "switch"] = "host"
 
 _SETTINGS = (
     *(qos.MlnxPfc, qos.MlnxTrust, qos.MlnxDscpMap, qos.TrafficClasses, qos.CableLength),
+    qos.DcbxOwner,
     *(dcqcn.RpEnabled, dcqcn.NpEnabled, dcqcn.DcqcnRp, dcqcn.DcqcnNp),
     Mtu,
 )
@@ -31,7 +33,7 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
             ConnectxState(device, ports, links),
             Without(links),
             VlanInterfaces(device, ports),
-            qos.NicQosShown(device, ports),
+            ConnectxDcbx(device, ports),
             dcqcn.FieldNames(device, ports),
         ),
     )

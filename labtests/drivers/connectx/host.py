@@ -1,9 +1,11 @@
 """What a host runs, and what on it would undo or prevent a setting."""
 
 from labtests.capabilities.device import RdmaDevices
+from labtests.capabilities.facts import DcbxState
 from labtests.capabilities.records import RdmaLink
 from labtests.core.errors import CommandRejected, ToolMissing
-from labtests.drivers.connectx.qos import NicQosShown
+from labtests.drivers.connectx.dcbx import ConnectxDcbx
+from labtests.drivers.connectx.qos import FIRMWARE_DCBX
 from labtests.drivers.linux.host import (
     IPERF3,
     KERNEL,
@@ -18,7 +20,6 @@ from labtests.transport.asking import Asking, ask_each, both, side_by_side
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
 
-_FIRMWARE_DCBX = "Firmware controlled"
 _RUNNING = frozenset({"active", "activating", "reloading"})
 _NOT_RUNNING = frozenset({"inactive", "failed", "deactivating", "unknown", "maintenance"})
 LLDPAD_STATE = program("systemctl", "is-active", "lldpad")
@@ -51,7 +52,7 @@ class ConnectxState(HostState):
 
     def __init__(self, device: str, ports: tuple[str, ...], rdma: RdmaDevices) -> None:
         super().__init__(device, ports)
-        self._rdma, self._qos = rdma, NicQosShown(device, ports)
+        self._rdma, self._qos = rdma, ConnectxDcbx(device, ports)
 
     def versions(self) -> Asking[dict[str, str]]:
         """Tools, kernel, and driver and firmware of the RDMA ports; "" for what is not there."""
@@ -82,12 +83,33 @@ class ConnectxState(HostState):
         except (CommandRejected, ToolMissing) as error:
             return [f"PFC and trust of {port} cannot be set: {error.problem}; {error.remedy}"]
         sentences = [_LLDPAD] if qos.lldpad_warning else []
-        if qos.dcbx_mode == _FIRMWARE_DCBX:
-            sentences.append(
-                f"DCBX of {port} is in firmware, which may overwrite what the OS sets: "
-                f"`mlnx_qos -i {self._interface(port)} -d os` gives it to the OS"
-            )
+        if qos.dcbx_mode == FIRMWARE_DCBX:
+            dcbx = yield from self._qos.dcbx_state(port)
+            if dcbx.willing is not False:  # else a caveat
+                sentences.append(self._given_away(port, dcbx))
         return sentences
+
+    def caveats(self) -> Asking[tuple[str, ...]]:
+        """Those of any host, and ports that the firmware has and does nothing with now."""
+        others, links = yield from both(super().caveats(), self._links())
+        active = _interfaces(links, state="ACTIVE")
+        states = yield from side_by_side([self._silent_firmware(port) for port in active])
+        return (*others, *filter(None, states))
+
+    def _silent_firmware(self, port: str) -> Asking[str]:
+        try:
+            dcbx = yield from self._qos.dcbx_state(port)
+        except (CommandRejected, ToolMissing):
+            return ""  # an obstacle
+        given = dcbx.control == "firmware" and dcbx.willing is False
+        return self._given_away(port, dcbx) if given else ""
+
+    def _given_away(self, port: str, dcbx: DcbxState) -> str:
+        because = f" ({dcbx.unknown})" if dcbx.unknown else ", and takes what its peer tells"
+        return (
+            f"DCBX of {port} is in firmware{because}, which may overwrite what the OS sets: "
+            f"`mlnx_qos -i {self._interface(port)} -d os` gives it to the OS"
+        )
 
     def _rdma_interfaces(self) -> Asking[list[str]]:
         return _interfaces((yield from self._links()))

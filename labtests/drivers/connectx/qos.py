@@ -10,7 +10,7 @@ from typing import Literal
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import NicQosView
-from labtests.capabilities.records import EtsSetting, NicQos, PfcSetting, TrustSetting
+from labtests.capabilities.records import DcbxControl, EtsSetting, NicQos, PfcSetting, TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES
@@ -24,6 +24,7 @@ _read_once = lru_cache(maxsize=256)(parse_mlnx_qos)
 
 _DSCPS = 64
 _CLASSES = range(8)
+FIRMWARE_DCBX = "Firmware controlled"
 _WORDS = {"dscp": "dscp", "dot1p": "pcp"}  # TrustSetting's word -> mlnx_qos's
 
 
@@ -59,8 +60,7 @@ class MlnxPfc(QosSetting[PfcSetting]):
 
     def read(self, port: str) -> Asking[PfcSetting]:
         """Mode is "on" when there is one, else "off"."""
-        enabled = (yield from self.nic_qos(port)).pfc_enabled
-        priorities = frozenset(p for p, flag in enumerate(enabled) if flag)
+        priorities = with_pfc((yield from self.nic_qos(port)))
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
     def commands(
@@ -78,8 +78,7 @@ class MlnxPfc(QosSetting[PfcSetting]):
             )
         if earlier == wanted:
             return ()
-        flags = ",".join("1" if p in wanted.priorities else "0" for p in sorted(PRIORITIES))
-        return (self._mlnx_qos(port, "-f", flags),)
+        return (self._mlnx_qos(port, "-f", pfc_flags(wanted.priorities)),)
 
 
 class MlnxTrust(QosSetting[TrustSetting]):
@@ -159,19 +158,15 @@ class TrafficClasses(QosSetting[EtsSetting]):
         """Raises CommandRejected when a class is not shown: the tool leaves out those that no
         priority uses, and then what would be put back is not known."""
         qos = yield from self.nic_qos(port)
-        shown = {tc.number: tc for tc in qos.traffic_classes or ()}
-        if sorted(shown) != list(_CLASSES):
+        ets = ets_of(qos)
+        if ets is None:
+            shown = sorted(tc.number for tc in qos.traffic_classes or ())
             self._reject(
                 self._shown_by(port),
-                f"it shows the traffic classes {sorted(shown)}, not all of 0 to 7",
+                f"it shows the traffic classes {shown}, not all of 0 to 7",
                 "give each priority a class of its own first, e.g. -p 0,1,2,3,4,5,6,7",
             )
-        class_of = {p: tc.number for tc in shown.values() for p in tc.priorities}
-        return EtsSetting(
-            class_of_priority=tuple(class_of[p] for p in range(8)),
-            algorithms=tuple(_known(shown[number].algorithm) for number in _CLASSES),
-            percent=tuple(shown[number].bandwidth_percent or 0 for number in _CLASSES),
-        )
+        return ets
 
     def commands(
         self, port: str, earlier: EtsSetting, wanted: EtsSetting, around: None = None
@@ -185,10 +180,47 @@ class TrafficClasses(QosSetting[EtsSetting]):
                 "priorities that share a class leave classes that the tool does not show again",
                 "give each priority a class of its own",
             )
-        classes = ",".join(map(str, wanted.class_of_priority))
-        shares = ",".join(map(str, wanted.percent))
-        algorithms = ",".join(wanted.algorithms)
-        return (self._mlnx_qos(port, "-p", classes, "-s", algorithms, "-t", shares),)
+        return (self._mlnx_qos(port, *ets_words(wanted)),)
+
+
+class DcbxOwner(QosSetting[DcbxControl]):
+    """`--dcbx`: whether the OS or DCBX in the firmware sets PFC and ETS of the port."""
+
+    kind = s.DCBX_CONTROL
+
+    def read(self, port: str) -> Asking[DcbxControl]:
+        """Raises CommandRejected where the tool does not tell."""
+        qos = yield from self.nic_qos(port)
+        if qos.dcbx_mode is None:
+            self._reject(
+                self._shown_by(port),
+                "this mlnx_qos does not show who controls DCBX",
+                "update mlnx-tools (part of MLNX_OFED and DOCA-OFED) on this host",
+            )
+        if qos.dcbx_mode == FIRMWARE_DCBX:
+            return DcbxControl(by="firmware")
+        return DcbxControl(by="os", pfc=with_pfc(qos), ets=ets_of(qos))
+
+    def commands(
+        self, port: str, earlier: DcbxControl, wanted: DcbxControl, around: None = None
+    ) -> Commands:
+        """To the OS with all that it had set; what it sets while it has the port is for the other
+        settings. Raises CommandRejected where that could not be put back."""
+        if earlier.by == wanted.by:
+            return ()
+        if (earlier.ets or wanted.ets) is None:
+            self._reject(
+                f"{self._shown_by(port)} --dcbx",
+                "not all traffic classes are shown, so what firmware changes could not be put back",
+                "give each priority a class of its own first, e.g. -p 0,1,2,3,4,5,6,7",
+            )
+        if wanted.by == "firmware":
+            return (self._mlnx_qos(port, "--dcbx", "fw"),)
+        back: list[tuple[str, ...]] = [("--dcbx", "os")]
+        back.append(("-f", pfc_flags(wanted.pfc or frozenset())))
+        if wanted.ets is not None:
+            back.append(ets_words(wanted.ets))
+        return tuple(self._mlnx_qos(port, *words) for words in back)
 
 
 class CableLength(QosSetting[int]):
@@ -214,3 +246,32 @@ class CableLength(QosSetting[int]):
 
 def _known(algorithm: str) -> Literal["ets", "strict", "vendor"]:
     return "ets" if algorithm == "ets" else "strict" if algorithm == "strict" else "vendor"
+
+
+def with_pfc(qos: NicQos) -> frozenset[int]:
+    """The priorities that have PFC."""
+    return frozenset(p for p, flag in enumerate(qos.pfc_enabled) if flag)
+
+
+def pfc_flags(priorities: frozenset[int]) -> str:
+    """For `-f`."""
+    return ",".join("1" if p in priorities else "0" for p in sorted(PRIORITIES))
+
+
+def ets_of(qos: NicQos) -> EtsSetting | None:
+    """None where not every class is shown."""
+    shown = {tc.number: tc for tc in qos.traffic_classes or ()}
+    if sorted(shown) != list(_CLASSES):
+        return None
+    class_of = {p: tc.number for tc in shown.values() for p in tc.priorities}
+    return EtsSetting(
+        class_of_priority=tuple(class_of[p] for p in range(8)),
+        algorithms=tuple(_known(shown[number].algorithm) for number in _CLASSES),
+        percent=tuple(shown[number].bandwidth_percent or 0 for number in _CLASSES),
+    )
+
+
+def ets_words(ets: EtsSetting) -> tuple[str, ...]:
+    """One command: the tool checks that the shares add up."""
+    classes, shares = (",".join(map(str, each)) for each in (ets.class_of_priority, ets.percent))
+    return ("-p", classes, "-s", ",".join(ets.algorithms), "-t", shares)

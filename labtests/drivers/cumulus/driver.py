@@ -15,6 +15,11 @@ from labtests.drivers.cumulus.pfc import CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.session import PENDING, CumulusPart, expected, show, shown
+from labtests.drivers.cumulus.watchdog import (
+    CumulusWatchdog,
+    CumulusWatchdogCounters,
+    CumulusWatchdogTimes,
+)
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
@@ -27,12 +32,13 @@ KIND: Literal["host", "switch"] = "switch"
 _SETTINGS = (
     *(CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
     *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit),
+    *(CumulusWatchdogTimes, CumulusWatchdog),
 )
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (CumulusQueues, CumulusInterfaces, CumulusState)
+    parts = (CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState)
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in _SETTINGS),

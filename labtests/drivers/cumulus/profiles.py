@@ -37,6 +37,7 @@ Leaves = Mapping[tuple[str, ...], str]
 """Values by their path; "" for a path that is a member of a list."""
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
+WATCHDOG = "pfc-watchdog"
 _SHAPES: Mapping[str, frozenset[str]] = {
     feature: frozenset(text.split(", "))
     for feature, text in {
@@ -47,13 +48,15 @@ _SHAPES: Mapping[str, frozenset[str]] = {
         "egress-scheduler": "traffic-class # mode, traffic-class # bw-percent",
         "mapping": "trust, port-default-sp, dscp # switch-priority, pcp # switch-priority",
         MAP: "switch-priority # traffic-class",
+        WATCHDOG: "polling-interval, robustness",
         "roce": "enable, mode",
     }.items()
 }
 """What a profile may have, in the words of `nv list-commands`; # is a number."""
 _MADE = re.compile(
-    rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos {MAP} {DEFAULT}(?: .*)?"
-    rf"|interface (\S+) (?:qos (?:{'|'.join(FEATURES)}) profile|link mtu)(?: \S+)?"
+    rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos (?:{MAP} {DEFAULT}|{WATCHDOG})(?: .*)?"
+    rf"|interface (\S+) (?:qos (?:{'|'.join(FEATURES)}) profile|qos {WATCHDOG}(?: state)?|link mtu)"
+    r"(?: \S+)?"
 )
 """Lines that labtests gives, after `nv set` or `nv unset`."""
 
@@ -113,7 +116,7 @@ def parse_qos(reply: Reply) -> dict[str, dict[str, Leaves]]:
         each: {name: leaves_of(node) for name, node in whole.below(each).items(NAME)}
         for each in features
     }
-    return {**found, "roce": {"": leaves_of(whole.below("roce"))}}
+    return found | {each: {"": leaves_of(whole.below(each))} for each in ("roce", WATCHDOG)}
 
 
 def parse_port(reply: Reply) -> dict[str, str]:

@@ -10,8 +10,9 @@ from labtests.drivers.nxos.configuration import Configured, configured
 from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
 from labtests.drivers.nxos.lldp import NxosNeighbours
+from labtests.drivers.nxos.memory import NxosMemory
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
-from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom
+from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
@@ -67,10 +68,10 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
-    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom),
+    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
     *(NxosWatchdogTimes, NxosWatchdog),
 )
-_PARTS = (NxosQueues, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
+_PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:

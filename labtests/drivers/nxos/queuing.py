@@ -6,13 +6,14 @@ is refused. Numbers of a queue are the sum of its columns (unicast, multicast, o
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import ANY, SOME, Line, PortDisplay, Unfit
+from labtests.drivers.nxos.ports import ClassBuffer
 from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
@@ -61,6 +62,7 @@ class Queuing:
     table: tuple[TableRow, ...]
     queues: dict[int, dict[str, int]]
     port: dict[str, int]
+    buffers: dict[int, ClassBuffer] = field(default_factory=dict)
 
 
 def _count(words: str, **numbers: int) -> tuple[str, int]:
@@ -78,12 +80,15 @@ def _queue(
     return queue, found | short
 
 
+def _buffer(queue: int, **told: int) -> tuple[int, ClassBuffer | None]:
+    """Of a class that pauses; `-` for all of another one."""
+    if told and len(told) != len(fields(ClassBuffer)):
+        raise Unfit("has only some of three numbers")
+    return queue, ClassBuffer(**told) if told else None
+
+
 def _whole(
-    port: str,
-    ingress: str,
-    queues: tuple[Any, ...],
-    counts: tuple[Any, ...],
-    rows: tuple[TableRow, ...] = (),
+    port: str, ingress: str, queues: tuple[Any, ...], counts: tuple[Any, ...], **more: Any
 ) -> tuple[str, Queuing]:
     if ingress != port:
         raise Unfit(f"goes on with {ingress}")
@@ -91,7 +96,9 @@ def _whole(
     if len(set(names)) != len(names):
         raise Unfit("counts the same twice")
     known = {queue: counted for queue, counted in queues if queue is not None}
-    return port, Queuing(table=rows, queues=known, port=dict(counts))
+    buffers = {queue: each for queue, each in more.get("buffers", ()) if each is not None}
+    rows = more.get("rows", ())
+    return port, Queuing(table=rows, queues=known, port=dict(counts), buffers=buffers)
 
 
 def _number(name: str) -> str:
@@ -143,7 +150,14 @@ _PORT = NXOS.record(
     NXOS.line("Ingress Queuing for <ingress:port>", stage=2),
     NXOS.maybe("QoS-Group# Pause", stage=2),
     NXOS.maybe("Buff Size Pause Th Resume Th", stage=2),
-    NXOS.many(r"[0-7] (-|\d+) (-|\d+) (-|\d+)", stage=2),
+    NXOS.record(
+        "<queue:0-7> (<size:number>|-) (<pause:number>|-) (<resume:number>|-)",
+        make=_buffer,
+        into="buffers",
+        times=(0, 8),
+        order="unique",
+        stage=2,
+    ),
     NXOS.line("(Per )?Port Ingress Statistics", stage=3),
     NXOS.maybe("Ingress MMU Drop Bytes <:number>", stage=3),
     NXOS.maybe(

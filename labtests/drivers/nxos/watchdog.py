@@ -21,7 +21,6 @@ from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
-POLL_MS = 100
 _PASSED = re.compile(r"[-+=\s]*")
 _PFC = "priority-flow-control"
 _TIMES = {
@@ -202,11 +201,6 @@ class NxosWatchdog(NxosSetting[PortWatchdog]):
 
 class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
     """What it did to the queues of a port."""
-
-    @property
-    def poll_ms(self) -> int:
-        """Software looks every 100 ms."""
-        return POLL_MS
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See WatchdogTelemetry."""

@@ -36,6 +36,7 @@ FIELDS = {
     "TC_TO_PRIORITY_GROUP_MAP": "tc_to_pg_map",
     "WRED_PROFILE": "wred_profile",
     "SCHEDULER": "scheduler",
+    "BUFFER_PROFILE": "profile",
 }
 """By what field each of the others is referred to."""
 Entry = Mapping[str, str]

@@ -17,11 +17,13 @@ from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
 from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
 from labtests.drivers.sonic.queues import SonicQueues
 from labtests.drivers.sonic.session import NOTATION, SonicPart, show
+from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
 from labtests.drivers.sonic.watchdog import (
     SonicWatchdog,
     SonicWatchdogCounters,
     SonicWatchdogTimes,
 )
+from labtests.drivers.sonic.watermarks import SonicWatermarks
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -31,13 +33,16 @@ KIND: Literal["host", "switch"] = "switch"
 _SETTINGS = (
     *(SonicPfc, SonicTrust, SonicEcn, SonicScheduling),
     *(SonicDscpMap, SonicQueueMap, SonicFrameLimit),
-    *(SonicWatchdogTimes, SonicWatchdog),
+    *(SonicWatchdogTimes, SonicWatchdog, SonicThresholds),
 )
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicInterfaces, SonicState)
+    parts = (
+        *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
+        *(SonicInterfaces, SonicState),
+    )
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in _SETTINGS),

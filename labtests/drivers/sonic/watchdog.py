@@ -90,8 +90,8 @@ def _in_ms(times: WatchdogTimes) -> tuple[int, int, int]:
     """Until a queue is shut, without a pause until it is served again, shut at most."""
     return (
         times.interval_ms * times.shutdown_multiplier,
-        times.interval_ms * times.auto_restore_multiplier,
-        times.interval_ms * times.fixed_restore_multiplier,
+        times.interval_ms * (times.auto_restore_multiplier or 0),
+        times.interval_ms * (times.fixed_restore_multiplier or 0),
     )
 
 
@@ -173,11 +173,6 @@ def parse_stats(reply: Reply) -> dict[str, Counts]:
 
 class SonicWatchdogCounters(SonicPart, WatchdogTelemetry):
     """What it did to the queues of a port."""
-
-    @property
-    def poll_ms(self) -> int:
-        """As orchagent starts with, and at most where labtests sets times."""
-        return POLL_MS
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See WatchdogTelemetry."""

@@ -13,9 +13,9 @@ from labtests.core.drawing import (
     note,
     sheet,
 )
+from labtests.core.sketch import sketch, way
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import ON_WIRE, Picture, goodput_of, packaged
-from labtests.network.pictures.sketch import sketch, way
 from labtests.network.reference import formulas
 from labtests.network.reference.judging import check
 

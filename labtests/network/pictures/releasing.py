@@ -15,12 +15,12 @@ from labtests.core.drawing import (
     rule,
     sheet,
 )
+from labtests.core.sketch import sketch, way
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.cases.device_form import (
     WatchdogPart,
 )
 from labtests.network.pictures.picture import Picture, goodput_of, packaged
-from labtests.network.pictures.sketch import sketch, way
 from labtests.network.reference.judging import ValidationRow, check
 
 RING = ("H1", "H2", "H3", "H4")

@@ -17,9 +17,9 @@ from labtests.core.drawing import (
     sheet,
     text,
 )
+from labtests.core.sketch import sketch
 from labtests.network.cases import CaseFile, Figures, run
 from labtests.network.pictures.picture import Picture, goodput_of, packaged, pfc_only
-from labtests.network.pictures.sketch import sketch
 from labtests.network.reference.judging import ValidationRow, check
 
 LINE_GBIT_PER_S = 40.0

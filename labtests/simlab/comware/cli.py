@@ -63,6 +63,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "exponent": Number(0, 15),  # not given by the references at hand
     "frame": Number(1518, 12288),  # differs by model
     "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
+    "host": AnyName(253),
+    "count": Number(1, 1000),  # as far as this one counts
     "weight": Number(1, 127),  # differs by model; 96 is in public configurations
 }
 """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
@@ -100,6 +102,8 @@ IN_USER_VIEW = {
     "quit": close,
     "screen-length disable": paging(False),
     "undo screen-length disable": paging(True),
+    "terminal monitor": CliCommand(lambda session, call: words.LOGS.format("enabled")),
+    "undo terminal monitor": CliCommand(lambda session, call: words.LOGS.format("disabled")),
     "reset counters interface [ <port> ]": reset,
     "reset packet-drop interface [ <port> ]": reset,
 }

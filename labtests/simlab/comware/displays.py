@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from labtests.simlab.comware import maps, ports, scheduling, wred
+from labtests.simlab.comware import dcbx, maps, ports, scheduling, wred
 from labtests.simlab.comware.words import QUEUE_NAMES
 from labtests.simlab.switch_cli import (
     CliCall,
@@ -149,7 +149,18 @@ def _log(session: CliSession, call: CliCall) -> str:
 
 def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
     heard = switch.lldp_neighbour(port)
-    return None if heard is None else {"number": switch.ports.index(port) + 1, "heard": heard}
+    if heard is None:
+        return None
+    told = dcbx.of_neighbour(switch, port)
+    return {"number": switch.ports.index(port) + 1, "heard": heard, "dcbx": told}
+
+
+def _announced(switch: EmulatedSwitch, port: str) -> Shown:
+    """What it tells by LLDP on this port."""
+    told = ports.dcbx_told(switch, switch.port(port))
+    description = switch.announces(port).description
+    number = switch.ports.index(port) + 1
+    return {"number": number, "description": description, "dcbx": dcbx.shown(told)}
 
 
 def _brief(switch: EmulatedSwitch, port: str) -> Shown:
@@ -185,12 +196,59 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
+def _heard(switch: EmulatedSwitch, port: str) -> Shown | None:
+    heard = switch.lldp_neighbour(port)
+    return None if heard is None else {"heard": heard}
+
+
+def _counters(way: str) -> CliCommand:
+    """Frames of one direction. Those of the network go to one receiver each."""
+
+    def counted(switch: EmulatedSwitch, port: str) -> Shown:
+        packets = getattr(switch.statistics.traffic(port), f"{way}_packets")
+        errors = switch.crc_errors(port) if way == "rx" else 0
+        return {"packets": packets, "broadcasts": 0, "multicasts": 0, "errors": errors}
+
+    return rows("counters", counted)
+
+
+def _rate(way: str) -> CliCommand:
+    """Of the last seconds; use as a share of the link, with preamble and gap."""
+
+    def counted(switch: EmulatedSwitch, port: str) -> Shown:
+        per_s, rate = switch.statistics.traffic_per_s(port), switch.rate_bits_per_s(port)
+        packets = getattr(per_s, f"{way}_packets")
+        bits = 8 * (getattr(per_s, f"{way}_bytes") + switch.cli.counting.overhead_bytes * packets)
+        return {"packets": packets, "usage": round(100 * bits / rate) if rate else 0}
+
+    return rows("counters-rate", counted)
+
+
+def _transceiver(switch: EmulatedSwitch, port: str) -> Shown:
+    return {"present": switch.rate_bits_per_s(port) is not None}
+
+
+def _ping(session: CliSession, call: CliCall) -> str:
+    return session.show("ping", host=call.values["host"], count=call.values.get("count", 5))
+
+
+_WAYS = {"inbound": "rx", "outbound": "tx"}
 PORT = "[ <port> ]"
 DISPLAYS = {
     "display version": CliCommand(_version),
     "display clock": clock(),
     "display logbuffer": CliCommand(_log),
     "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
+    "display lldp neighbor-information interface <port> verbose": per_port(
+        "lldp-neighbor", _neighbour
+    ),
+    "display lldp local-information interface <port>": per_port("lldp-local", _announced),
+    "display lldp neighbor-information list": rows("lldp-list", _heard),
+    "display device": CliCommand(lambda session, call: session.show("device", model=MODEL)),
+    f"display transceiver interface {PORT}": per_port("transceiver", _transceiver),
+    **{f"display counters {way} interface {PORT}": _counters(word) for way, word in _WAYS.items()},
+    **{f"display counters rate {way} interface {PORT}": _rate(word) for way, word in _WAYS.items()},
+    "ping [ -c <count> ] <host>": CliCommand(_ping),
     f"display interface {PORT}": per_port("interface", _interface),
     f"display interface {PORT} brief": rows("interface-brief", _brief),
     "display this": CliCommand(_this),

@@ -9,6 +9,7 @@ from labtests.simlab.switch_cli import (
     CliSetting,
     EmulatedSwitch,
     SectionKind,
+    apply_ports,
     setting,
     top,
 )
@@ -58,6 +59,7 @@ def _changed(switch: EmulatedSwitch, section: CliSection) -> None:
     for value, export in enumerate(map_of(switch, section.kind)):
         if now[value] != export:
             put(value, export)
+    apply_ports(switch, section)  # which tell their peers of the map
 
 
 KINDS = {

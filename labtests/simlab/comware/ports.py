@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from labtests.network import GroupMemory
-from labtests.simlab.comware import deadlock, scheduling, wred
+from labtests.simlab.comware import dcbx, deadlock, scheduling, wred
+from labtests.simlab.dcbx import DcbxTlvs
 from labtests.simlab.switch_cli import (
     CliCall,
     CliSection,
@@ -91,6 +92,11 @@ def no_drop(port: CliSection) -> frozenset[int]:
     return listed
 
 
+def dcbx_told(switch: EmulatedSwitch, port: CliSection) -> DcbxTlvs | None:
+    """What the port tells its peer."""
+    return dcbx.told(switch, port, no_drop(port), pfc=pfc_mode(port) != "off")
+
+
 def trust(port: CliSection) -> tuple[TrustSource, bool]:
     """What the port trusts, and whether that overrides."""
     source, _, override = port.rest("qos trust").partition(" ")
@@ -145,6 +151,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
             guard=deadlock.guard(switch, port),
+            dcbx=dcbx_told(switch, port),
         ),
     )
 

@@ -41,6 +41,7 @@ PAGER = Pager(
 )
 
 SYSTEM_VIEW = "System View: return to User View with Ctrl+Z.\n"
+LOGS = "The current terminal is {} to display logs.\n"  # from memory; none is displayed
 SAVE = "The current configuration will be written to the device. Are you sure? [Y/N]:"
 SAVE_TO = """\
 Please input the file name(*.cfg)[flash:/startup.cfg]

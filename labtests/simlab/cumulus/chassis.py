@@ -3,7 +3,7 @@
 from typing import Any
 
 from labtests.inventory import Device
-from labtests.network import Schedule, WredCurve
+from labtests.network import PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.cumulus.model import DEFAULT, QUEUES, Tree, in_force
 from labtests.simlab.cumulus.revisions import Revisions
 from labtests.simlab.lab import SimulatedLab
@@ -25,6 +25,7 @@ class CumulusChassis(Chassis):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         super().__init__(lab, device, _RULES, _REFRESHED)
         self.revisions = Revisions(self.ports)
+        self._cleared: dict[str, list[int]] = {}
         tree, _ = self.revisions.begin("root")
         tree["qos"] = {"traffic-pool": _POOLS}
         self.commit("root")
@@ -48,6 +49,20 @@ class CumulusChassis(Chassis):
         for priority, each in queues.items():
             if self.network.dot1p_lp[int(priority)] != each["traffic-class"]:
                 self.network.set_dot1p_lp(int(priority), each["traffic-class"])
+
+    def guarded(self, port: str) -> tuple[tuple[bool, int], ...]:
+        """Of each queue of a port: whether its watchdog has shut it, and how often since it was
+        cleared; nothing where there is no cable."""
+        counted = self.network.guards.counters(port) if port in self.network.ports else ()
+        cleared = self._cleared.get(port, [0] * 8)
+        return tuple(
+            (each.shut, each.shutdowns - n) for each, n in zip(counted, cleared, strict=False)
+        )
+
+    def clear_deadlocks(self, port: str) -> None:
+        """They count from 0 again."""
+        if port in self.network.ports:
+            self._cleared[port] = [each.shutdowns for each in self.network.guards.counters(port)]
 
     def renew(self, port: str) -> None:
         """See Chassis."""
@@ -85,6 +100,21 @@ def behaviour(whole: Tree, port: str) -> PortBehaviour:
         dscp_map=_mapped(profile("mapping")),
         schedule=Schedule(queues=tuple(_served(served.get(n, {})) for n in QUEUES)),
         curves=tuple(_curve(classes.get(n)) for n in QUEUES),
+        guard=_guard(interface, whole["qos"]["pfc-watchdog"], lossless),
+    )
+
+
+def _guard(interface: Tree, times: Tree, lossless: frozenset[int]) -> PfcWatchdog | None:
+    """It looks once in an interval, and serves a queue again after one without a pause (guide)."""
+    state = interface.get("qos", {}).get("pfc-watchdog", {}).get("state")
+    if state != "enable" or not lossless:
+        return None
+    interval, intervals = times["polling-interval"], times["robustness"]
+    return PfcWatchdog(
+        interval_ms=interval * intervals,
+        auto_restore_multiplier=1 / intervals,
+        poll_ms=interval,
+        priorities=lossless,
     )
 
 

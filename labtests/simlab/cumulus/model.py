@@ -42,6 +42,9 @@ _LINES = {
     "qos roce mode": "lossless|lossy",
     "interface <port> qos pfc|congestion-control|egress-scheduler|mapping|egress-shaper profile":
         "<profile>",
+    "qos pfc-watchdog polling-interval": "100-5000",
+    "qos pfc-watchdog robustness": "1-1000",
+    "interface <port> qos pfc-watchdog": "",
     "interface <port> qos pfc-watchdog state": _SWITCHED,
     "interface <port> link mtu": "552-9216",
     "interface <port> link state up|down": "",
@@ -161,7 +164,8 @@ def installed(ports: Sequence[str]) -> Tree:
     """A switch that nobody has configured."""
     interface = {"link": {**_LINK, "state": {"up": {}}}, "type": "swp"}
     ports_of = {port: deepcopy(interface) for port in ports}
-    return {"interface": ports_of, "qos": deepcopy(_INSTALLED)}
+    watchdog = {"polling-interval": 100, "robustness": 3}  # since 5.6; recorded is 5.5
+    return {"interface": ports_of, "qos": {**deepcopy(_INSTALLED), "pfc-watchdog": watchdog}}
 
 
 def _roce(mode: str) -> Tree:
@@ -206,4 +210,7 @@ def _together(base: Tree, told: Tree) -> Tree:
             whole["qos"][feature][name] = merged(usual, profile)
     if "roce" in qos:
         whole["qos"]["roce"] = {"enable": "on", "mode": "lossless", **qos["roce"]}
+    for interface in whole["interface"].values():
+        if (watched := interface.get("qos", {}).get("pfc-watchdog")) == {}:
+            watched["state"] = "enable"
     return whole

@@ -1,4 +1,4 @@
-"""The program `nv`: show, set, unset and config. Tables are not emulated: only `-o json`."""
+"""The program `nv`: show, set, unset and config. Tables are those of QoS, others only `-o json`."""
 
 import json
 from collections.abc import Mapping
@@ -6,13 +6,17 @@ from typing import Any
 
 from labtests.simlab.cumulus import showing
 from labtests.simlab.cumulus.chassis import CumulusChassis
-from labtests.simlab.cumulus.model import NoSuchPort, Place, places, put, take
+from labtests.simlab.cumulus.model import NoSuchPort, Place, flat, places, put, take
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
 
 _INVALID = "Error: Invalid Command\n"
 _OPTIONS = {"-o": "", "--output": "", "--rev": "", "--applied": "applied", "--pending": "pending",
             "--operational": "operational", "-y": "yes", "--assume-yes": "yes"}  # fmt: skip
+_OBJECTS = {"acl", "bridge", "evpn", "maintenance", "mlag", "nve", "platform", "router", "service",
+            "system", "vrf"}  # fmt: skip
+_OF_QOS = {"advance-buffer-config", "buffer", "link-pause", "remark"}
+"""What NVUE has beside what is emulated (its command reference)."""
 
 
 def nv(box: CumulusChassis, call: Call) -> str:
@@ -26,6 +30,12 @@ def nv(box: CumulusChassis, call: Call) -> str:
         return _show(box, user, rest, options)
     if verb == "config":
         return _config(box, user, rest, options)
+    match words:
+        case ("action", "clear", "interface", port, "qos", "pfc-watchdog", "deadlock-count"):
+            box.clear_deadlocks(port)
+            return "Action succeeded\n"
+        case ("action" | "list-commands", *_):
+            raise NotEmulated(f"nv {' '.join(words)}")
     raise Refused(_INVALID)
 
 
@@ -49,6 +59,8 @@ def _change(box: CumulusChassis, user: str, verb: str, words: Place) -> str:
     except NoSuchPort as port:
         told = "Valid interface types are swp, eth, bond, loopback."
         raise Refused(f"Error: '{port.name}' is not a 'interface-name'. {told}\n") from None
+    if not found and (set(words[:1]) & _OBJECTS or set(words[1:4]) & _OF_QOS):
+        raise NotEmulated(f"nv {verb} {' '.join(words)}")
     if not found:
         raise Refused(_INVALID)
     tree, said = box.revisions.begin(user)
@@ -62,7 +74,7 @@ def _change(box: CumulusChassis, user: str, verb: str, words: Place) -> str:
 
 def _show(box: CumulusChassis, user: str, path: Place, options: Mapping[str, str]) -> str:
     if options.get("-o", options.get("--output")) != "json":
-        raise NotEmulated("nv show without -o json")
+        return showing.table(box, path, options)
     tree, named = box.revisions.tree, {*options.values(), *options}
     if "pending" in named:
         tree = box.revisions.pending.get(user, (0, tree))[1]
@@ -83,15 +95,17 @@ def _config(box: CumulusChassis, user: str, words: Place, options: Mapping[str, 
         return "saved [rev_id: applied]\n"
     if verb in ("history", "revision") and not rest:
         return revisions.table()
-    if verb == "diff" and not rest:
-        return _difference(box, user, options)
+    if verb in ("diff", "show") and not rest:
+        return _difference(box, user, verb, options)
     raise Refused(_INVALID)
 
 
-def _difference(box: CumulusChassis, user: str, options: Mapping[str, str]) -> str:
+def _difference(box: CumulusChassis, user: str, verb: str, options: Mapping[str, str]) -> str:
     if options.get("-o", options.get("--output")) != "commands":
-        raise NotEmulated("nv config diff without -o commands")
+        raise NotEmulated(f"nv config {verb} without -o commands")
     new, gone = box.revisions.differences(user)
+    if verb == "show":
+        new, gone = list(flat(box.revisions.tree)), []
     told = [("unset", *path) for path in gone]
     told += [("set", *path, *([] if each == {} else [str(each)])) for path, each in new]
     return "".join(f"nv {' '.join(words)}\n" for words in told)

@@ -1,11 +1,13 @@
-"""`nv show ... -o json`: what it prints of ports, queues, pauses, neighbours and the switch."""
+"""`nv show`: what it prints of ports, queues, QoS, pauses, neighbours and the switch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from labtests.simlab.cumulus.chassis import CumulusChassis
-from labtests.simlab.cumulus.model import QUEUES, Tree, applied_view
-from labtests.simlab.linux.options import Refused
+from labtests.simlab.cumulus.model import DEFAULT, QUEUES, Tree, applied_view, in_force
+from labtests.simlab.cumulus.tables import printed, valued
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.screens import ruled
 
 VERSION = "5.11.0-SIMULATED"
 HEADER_BYTES = 18
@@ -14,7 +16,10 @@ ABSENT = "Error: The requested item does not exist.\n"
 
 def settings(box: CumulusChassis, path: tuple[str, ...], told: Tree) -> Any:
     """What is at this place of a tree. Raises Refused."""
-    found: Any = applied_view(box.ports, told)
+    return _below(applied_view(box.ports, told), path)
+
+
+def _below(found: Any, path: tuple[str, ...]) -> Any:
     for name in path:
         if not isinstance(found, dict) or name not in found:
             raise Refused(ABSENT)
@@ -100,18 +105,81 @@ def _system(box: CumulusChassis) -> Tree:
     return {"build": f"Cumulus Linux {VERSION}", "hostname": box.name, "timezone": "Etc/UTC"}
 
 
+def _qos(box: CumulusChassis, port: str) -> Tree:
+    """Of a port: what the profile that it applies makes of it."""
+    whole = in_force(box.ports, box.revisions.tree)
+    applies, found = whole["interface"][_port(box, port)].get("qos", {}), {}
+    for feature in ("pfc", "congestion-control", "egress-scheduler", "mapping"):
+        name = applies.get(feature, {}).get("profile", DEFAULT)
+        found[feature] = dict(whole["qos"][feature].get(name, {}))
+    lossless = found["pfc"].get("switch-priority")
+    found["pfc"] = found["pfc"] if lossless else dict.fromkeys(("rx", "tx"), "disable")
+    tags = {n: {"switch-priority": int(n)} for n in QUEUES}
+    told = found["mapping"]
+    found["mapping"] = {"dscp": {}, **told, "pcp": {**tags, **told.get("pcp", {})}}
+    found["egress-queue-mapping"] = whole["qos"]["egress-queue-mapping"][DEFAULT]
+    state = applies.get("pfc-watchdog", {}).get("state", "disable")
+    status = {
+        str(n): {"status": "DEADLOCK" if shut else "OK", "deadlock-count": count}
+        for n, (shut, count) in enumerate(box.guarded(port))
+    }
+    return {**found, "pfc-watchdog": {"state": f"{state}d", "status": status}}
+
+
 DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
     ("interface", "lldp"): _lldp,
     ("interface", "<port>", "link"): _link,
     ("interface", "<port>", "counters", "qos"): _counters,
+    ("interface", "<port>", "qos"): _qos,
     ("system",): _system,
 }
 
 
-def operational(box: CumulusChassis, path: tuple[str, ...]) -> Tree:
+def operational(box: CumulusChassis, path: tuple[str, ...]) -> Any:
     """What is, not what is set. Raises Refused."""
     for steps, display in DISPLAYS.items():
         named = list(zip(steps, path, strict=False))
-        if len(steps) == len(path) and all(s in ("<port>", word) for s, word in named):
-            return display(box, *(word for step, word in named if step == "<port>"))
+        if len(steps) <= len(path) and all(s in ("<port>", word) for s, word in named):
+            shown = display(box, *(word for step, word in named if step == "<port>"))
+            return _below(shown, path[len(steps) :])
+    if path[:1] == ("qos",):
+        return _below(in_force(box.ports, box.revisions.tree), path)
     raise Refused(ABSENT)
+
+
+def _interfaces(box: CumulusChassis) -> str:
+    """As in the user guide."""
+    heads = ("Interface", "MTU", "Speed", "State", "Remote Host", "Remote Port", "Type", "Summary")
+    rows = []
+    for port in box.ports:
+        link, heard = _link(box, port), box.lldp_neighbour(port)
+        peer = ("", "") if heard is None else (heard.name, heard.port_id)
+        told = (link["mtu"], link["speed"], link["oper-status"])
+        rows.append((f"+ {port}", *told, *peer, "swp", ""))
+    return "".join(f"{line.rstrip()}\n" for line in ruled(heads, rows))
+
+
+def table(box: CumulusChassis, path: tuple[str, ...], options: Mapping[str, str]) -> str:
+    """The same for people: QoS of a port, and its parts. Raises Refused, NotEmulated."""
+    if path == ("interface",) and not options:
+        return _interfaces(box)
+    at = path[2:] if path[:1] == ("interface",) else path
+    if at == ("qos",) != path and not options:
+        rows: list[tuple[str, str, str]] = []
+        for name, each in settings(box, path, box.revisions.tree).items():
+            rows += [(name, "", ""), *((f"  {leaf}", "", word) for leaf, word in each.items())]
+        return valued(rows)
+    if options or at[:1] not in (("qos",), ("counters",)) or len(at) < 2:
+        raise NotEmulated(f"nv show {' '.join(path)}, but for -o json")
+    shown = operational(box, path)
+    profile = path[0] == "qos" and at[1] not in ("pfc-watchdog", "roce")
+    if profile and len(at) == 2:
+        raise NotEmulated(f"nv show {' '.join(path)}, but for -o json")
+    try:
+        told = settings(box, path, box.revisions.tree)
+    except Refused:
+        told = {}
+    if "state" in told:
+        told = {"state": shown["state"]}
+    feature = "counters" if at[0] == "counters" else at[1]
+    return printed(feature, at[2 + profile :], shown, told)

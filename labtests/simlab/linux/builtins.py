@@ -79,7 +79,9 @@ def _place(shell: HostShell, name: str) -> str:
     """The path of a program, the name of a builtin, "" for what is neither."""
     if name in shell.builtins:
         return name
-    return "" if shell.host.program(name) is None else shell.host.path_of(name)
+    if shell.host.program(name) is None:
+        return ""
+    return name if "/" in name else shell.host.path_of(name)
 
 
 def _type(shell: HostShell, call: Call) -> int:

@@ -4,7 +4,7 @@ still, counters that grow."""
 from collections.abc import Iterator
 
 from labtests.network import Nic
-from labtests.simlab.faults import UnknownFault
+from labtests.simlab.faults import Met, UnknownFault
 from labtests.simlab.linux import mlx5_counters, rdma_counters
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
@@ -52,12 +52,13 @@ class Hindered:
     def _nics(self) -> Iterator[Nic]:
         return (port.nic for port in self._host.ports if port.nic is not None)
 
-    def _discard(self, fault: Fault) -> None:
+    def _discard(self, fault: Fault) -> Met:
         port, counted = self._port(fault), fault.get("counted", DISCARDS[0])
         nic = self._nic(port)
         if counted not in DISCARDS:
             raise UnknownFault(f"counted is {counted!r}, not one of {', '.join(DISCARDS)}")
         chosen = [fault["priority"]] if fault.get("priority") is not None else PRIORITIES
+        discarded = [_since_now(nic, int(priority)) for priority in chosen]
         for priority in chosen:
             nic.discard_randomly(int(priority), int(fault["per_million"]))
             if counted == DISCARDS[0]:
@@ -68,6 +69,7 @@ class Hindered:
             if counted == DISCARDS[1]:
                 grown = _since_now(nic, int(priority))
                 self._losses.grow(port.interface, "out_of_buffer", grown)
+        return lambda: "" if any(each() for each in discarded) else "no packet was discarded by it"
 
     def _mark_cnps(self, fault: Fault) -> None:
         self._nic(self._port(fault)).mark_cnps(int(fault["dscp"]))

@@ -121,7 +121,7 @@ class LinuxHost(Machine):
 
     def tools(self) -> list[str]:
         """The names of all that are installed."""
-        return [name for name in self.installed if not self.faults.lacks(name)]
+        return [name for name in self.installed if not self.faults.without(name)]
 
     def run_tool(self, process: HostProcess, argv: tuple[str, ...]) -> Program:
         """See Machine."""
@@ -131,7 +131,7 @@ class LinuxHost(Machine):
         typed = " ".join(argv)
         if "timeout" not in typed and self.faults.hangs(typed):
             return _never_ending()
-        if not any(typed.startswith(start) for start in self.faults.truncated_commands):
+        if not self.faults.truncates(typed):
             return _guarded(call, tool)
         return self._truncated(call, tool)
 
@@ -181,6 +181,7 @@ class LinuxHost(Machine):
 
     def _give_dcbx_away(self, interface: str) -> None:
         self.qos[interface].dcbx = "fw"
+        self.dcbx[interface].update()
 
     def _leave(self, command: str, run: str) -> None:
         """A process of a run that died: it sleeps, and only a signal ends it."""
@@ -214,10 +215,11 @@ class LinuxHost(Machine):
         )
         self._background.append(self.lab.network.start_udp(request))
 
-    def _kill(self, name: str) -> None:
-        for process in list(self.kernel.living()):
-            if process.name == name[:15]:
-                self.kernel.deliver(process, "KILL")
+    def _kill(self, name: str) -> int:
+        found = [process for process in self.kernel.living() if process.name == name[:15]]
+        for process in found:
+            self.kernel.deliver(process, "KILL")
+        return len(found)
 
     def _lose_everything(self) -> None:
         """A reboot: no process, no file that was only in memory, default settings."""
@@ -227,7 +229,7 @@ class LinuxHost(Machine):
         self.booted_ns = self.kernel.now_ns
         self._reset_counters()
         self.qos = {port.interface: QosState(port) for port in self.ports}
-        for boot in self._at_boot:
+        for boot in (*self._at_boot, *(each.boot for each in self.dcbx.values())):
             boot()
         for port in self.ports:
             port.default_roce_tos = 0

@@ -10,8 +10,9 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from labtests.inventory import Device
+from labtests.inventory import Device, Endpoint
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.dcbx import FirmwareDcbx
 from labtests.simlab.linux.perftest_builds import DOCUMENT_000
 from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
@@ -35,23 +36,29 @@ class Machine(ABC):
         self.kernel = Kernel(lab.timeline, first_pid=FIRST_PID)
         self.ports: tuple[NicPort, ...] = self.make_ports(device)
         self.qos = {port.interface: QosState(port) for port in self.ports}
+        self.dcbx = {name: self._firmware_dcbx(name) for name in self.qos}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.sockets = Sockets()
         self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
-        self.tree = FileTree(lambda: self.faults.read_only)
+        self.tree = FileTree(lambda: self.faults.refuses_files())
         self.installed: Mapping[str, Any] = {}  # programs by name: calls.Tool
 
     def make_ports(self, device: Device) -> tuple[NicPort, ...]:
         """Its ports."""
         return ports_of(self.lab, device)
 
+    def _firmware_dcbx(self, interface: str) -> FirmwareDcbx:
+        end = Endpoint(device=self.name, interface=interface)
+        return FirmwareDcbx(self.lab.dcbx, end, lambda: self.qos[interface])
+
     # -- programs --
 
     def program(self, name: str) -> Any | None:
         """The program of this name or path; None when it is not installed."""
         folder, _, base = name.rpartition("/")
-        if self.faults.lacks(base) or (folder and self.path_of(base) != name):
+        place = self.path_of(base)
+        if self.faults.lacks(base) or (folder and name not in (place, place.removeprefix("/usr"))):
             return None
         return self.installed.get(base)
 

@@ -58,15 +58,31 @@ csum_partial_inner added_vlan_packets nop csum_none stopped wake dropped xmit_mo
 )
 
 _Value = Callable[[NicCounters], int]
-_PORT: Mapping[str, _Value] = {
+_FCS_BYTES = 4
+
+
+def _frames(wire_bytes: tuple[int, ...], packets: tuple[int, ...]) -> int:
+    """Bytes of frames without their FCS, as a vport counts them."""
+    return sum(wire_bytes) - _FCS_BYTES * sum(packets)
+
+
+_PORT: Mapping[str, _Value] = {  # a vport counts RDMA apart (the kernel's mlx5 counters.rst)
     "rx_packets": lambda c: c.ip_in_receives,
     "rx_bytes": lambda c: c.ip_in_bytes,
     "tx_packets": lambda c: c.ip_out_packets,
     "tx_bytes": lambda c: c.ip_out_bytes,
     "rx_vport_rdma_unicast_packets": lambda c: sum(c.rx_packets) - c.ip_in_receives,
+    "rx_vport_rdma_unicast_bytes": lambda c: _frames(c.rx_bytes, c.rx_packets) - c.ip_in_bytes,
+    "tx_vport_rdma_unicast_packets": lambda c: sum(c.tx_packets) - c.ip_out_packets,
+    "tx_vport_rdma_unicast_bytes": lambda c: _frames(c.tx_bytes, c.tx_packets) - c.ip_out_bytes,
     "rx_vport_unicast_packets": lambda c: c.ip_in_receives,
     "rx_vport_unicast_bytes": lambda c: c.ip_in_bytes,
-    "tx_vport_unicast_packets": lambda c: sum(c.tx_packets),
+    "tx_vport_unicast_packets": lambda c: c.ip_out_packets,
+    "tx_vport_unicast_bytes": lambda c: c.ip_out_bytes,
+    "rx0_packets": lambda c: c.ip_in_receives,
+    "rx0_bytes": lambda c: c.ip_in_bytes,
+    "tx0_packets": lambda c: c.ip_out_packets,
+    "tx0_bytes": lambda c: c.ip_out_bytes,
     "rx_packets_phy": lambda c: sum(c.rx_packets),
     "tx_packets_phy": lambda c: sum(c.tx_packets),
     "rx_bytes_phy": lambda c: sum(c.rx_bytes),

@@ -38,11 +38,12 @@ class NicPort:
     mtu_bytes: int = DEFAULT_MTU_BYTES
     attached: str = "qdisc mq"  # as `ip link` says it, with the bridge if it is in one
     vlan: VlanInterface | None = None  # has the address
+    enabled: bool = True  # `ip link set IF up`
 
     @property
     def up(self) -> bool:
         """Whether there is a link."""
-        return self.nic is not None
+        return self.nic is not None and self.enabled
 
     @property
     def network(self) -> ipaddress.IPv4Network | None:
@@ -92,6 +93,7 @@ class NicPort:
             label=self.interface,
             interface_index=self.interface_index,
             up=self.up,
+            enabled=self.enabled,
             mtu_bytes=self.mtu_bytes,
             attached=self.attached,
             mac=self.mac,
@@ -131,6 +133,7 @@ class NicPort:
             "pfc",
         ) in self.faults.dead_counters:
             self.faults.dead_counters.setdefault((self.interface, counter), None)
+            self.faults.met.add(("dead", self.interface, "pfc"))
         grown = self.faults.losses.grown
         return self.faults.reading(
             self.interface, counter, lambda: live() + grown(self.interface, counter)

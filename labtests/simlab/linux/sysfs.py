@@ -6,7 +6,7 @@ value that is no number, or out of its range, is EINVAL, as a sysfs store functi
 
 import errno
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from labtests.network import Nic
@@ -67,6 +67,7 @@ def populate_system(host: Machine) -> None:
     _add(host, "/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n")
     host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
+    _add(host, "/proc/net/dev", lambda: _proc_net_dev(host))
 
 
 # The emulated stack drops nothing of this kind; of the other columns a host does not tell.
@@ -186,15 +187,13 @@ def _add_vlan_interface(host: Machine, port: NicPort) -> None:
     base = f"/sys/class/net/{port.vlan.name}"
     constants = {
         "address": port.mac,
-        "operstate": "up" if port.up else "down",
-        "carrier": str(int(port.up)),
         "ifindex": str(port.vlan.index),
         "iflink": str(port.interface_index),
         "type": "1",
         "uevent": f"DEVTYPE=vlan\nINTERFACE={port.vlan.name}\nIFINDEX={port.vlan.index}",
     }
     _add_constants(host, base, constants)
-    _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
+    _add_state(host, base, port)
     for name in STATISTICS:
         _add(host, f"{base}/statistics/{name}", _statistic(port, name))
     for name in CARRIER:
@@ -211,18 +210,22 @@ def add_interface(
     base = f"/sys/class/net/{port.interface}"
     constants |= {
         "address": port.mac,
-        "operstate": "up" if port.up else "down",
-        "carrier": str(int(port.up)),
         "duplex": "full",
         "ifindex": str(port.interface_index),
         "type": "1",
     }
     _add_constants(host, base, constants)
-    _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
+    _add_state(host, base, port)
     for name in STATISTICS:
         _add(host, f"{base}/statistics/{name}", statistic(name))
     for name in CARRIER:
         _add(host, f"{base}/{name}", _carrier_count(port, name))
+
+
+def _add_state(host: Machine, base: str, port: NicPort) -> None:
+    _add(host, f"{base}/mtu", lambda: f"{port.mtu_bytes}\n")
+    _add(host, f"{base}/operstate", lambda: "up\n" if port.up else "down\n")
+    _add(host, f"{base}/carrier", lambda: f"{int(port.up)}\n")
 
 
 CARRIER = ("carrier_changes", "carrier_up_count", "carrier_down_count")
@@ -237,7 +240,7 @@ STATISTICS = (
 
 def _carrier_count(port: NicPort, name: str) -> Callable[[], str]:
     """A link here came up once, and stayed, unless a fault took it down."""
-    first = 0 if name == "carrier_down_count" else int(port.up)
+    first = 0 if name == "carrier_down_count" else int(port.nic is not None)
     return lambda: f"{port.reading(name, lambda: first)}\n"
 
 
@@ -257,18 +260,53 @@ def _statistic(port: NicPort, name: str) -> Callable[[], str]:
     return read
 
 
+_NET_DEV = {
+    "receive": "bytes packets errs drop fifo frame compressed multicast",
+    "transmit": "bytes packets errs drop fifo colls carrier compressed",
+}
+_WIDTHS = (7, 7, 4, 4, 4, 5, 10, 9, 8, 7, 4, 4, 4, 5, 7, 10)
+_IN_STATISTICS = {"errs": "errors", "drop": "dropped", "fifo": "fifo_errors"}
+_IN_STATISTICS |= {"frame": "frame_errors", "carrier": "carrier_errors"}
+
+
+def _proc_net_dev(host: Machine) -> str:
+    """Columns and widths as net/core/net-procfs.c prints them."""
+    lines = [
+        "Inter-|   Receive                                                |  Transmit\n",
+        " face |bytes    packets errs drop fifo frame compressed multicast|"
+        "bytes    packets errs drop fifo colls carrier compressed\n",
+    ]
+    rows = {port.interface: _reader(port) for port in host.ports}
+    for name, read in {"lo": lambda _: 0, **rows}.items():
+        counts = map(read, _columns())
+        shown = " ".join(f"{count:>{wide}}" for count, wide in zip(counts, _WIDTHS, strict=True))
+        lines.append(f"{name:>6}: {shown}\n")
+    return "".join(lines)
+
+
+def _columns() -> Iterator[str]:
+    """Names in statistics/, in the order of /proc/net/dev."""
+    for way, columns in _NET_DEV.items():
+        for column in columns.split():
+            if column in ("multicast", "colls"):
+                yield {"colls": "collisions"}.get(column, column)
+            else:
+                yield f"{way[0]}x_{_IN_STATISTICS.get(column, column)}"
+
+
+def _reader(port: NicPort) -> Callable[[str], int]:
+    return lambda counter: int(_statistic(port, counter)())
+
+
 def _add_rdma_device(host: Machine, port: NicPort) -> None:
     device = f"/sys/class/infiniband/{port.rdma}"
     host.tree.add_folder(f"{device}/device/net/{port.interface}")
-    state = ("4: ACTIVE", "5: LinkUp") if port.up else ("1: DOWN", "3: Disabled")
     below = f"{device}/ports/1"
     digits = guid(port)
     constants = {
         "node_guid": ":".join(digits[at : at + 4] for at in range(0, 16, 4)),
         "node_type": "1: CA",
         "hca_type": "MT4115",
-        "ports/1/state": state[0],
-        "ports/1/phys_state": state[1],
         "ports/1/link_layer": "Ethernet",
         "ports/1/rate": f"{max(port.speed_mbit_per_s, 0) // 1000} Gb/sec",
     }
@@ -278,8 +316,16 @@ def _add_rdma_device(host: Machine, port: NicPort) -> None:
         constants[f"ports/1/gid_attrs/ndevs/{index}"] = gid_interface(port, gid)
     _add_constants(host, device, constants)
     _add(host, f"{device}/fw_ver", lambda: f"{port.firmware}\n")
+    _add(host, f"{below}/state", lambda: "4: ACTIVE\n" if port.up else "1: DOWN\n")
+    _add(host, f"{below}/phys_state", lambda: "5: LinkUp\n" if port.up else "3: Disabled\n")
+    for name in rdma_counters.OF_THE_PORT:
+        _add(host, f"{below}/counters/{name}", _port_counter(port, name))
     for name in rdma_counters.NAMES:
         host.tree.add(f"{below}/hw_counters/{name}", _hw_counter(port, name))
+
+
+def _port_counter(port: NicPort, name: str) -> Callable[[], str]:
+    return lambda: f"{rdma_counters.of_the_port(port, name)}\n"
 
 
 def _hw_counter(port: NicPort, name: str) -> File:

@@ -8,6 +8,7 @@ from labtests.simlab.linux.commands import (
     ip,
     mausezahn,
     mlnx_qos,
+    mlxconfig,
     picking,
     ping,
     printing,
@@ -25,15 +26,38 @@ from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux.perftest import running as perftest
 
 ELSEWHERE = (
-    *("column", "diff", "dmesg", "free", "ibstat", "ibv_devices", "journalctl", "less"),
+    *(
+        "column",
+        "diff",
+        "dmesg",
+        "free",
+        "ibstat",
+        "ibv_devices",
+        "journalctl",
+        "less",
+    ),
     *("lspci", "more", "nano", "nice", "nproc", "nstat", "su", "top", "tr"),
     *("uniq", "uptime", "vi", "vim", "xargs"),
 )
 """What an engineer may type as well. That it is not here is said by the box, not by the shell."""
 
 
+PYTHONS = ("python", "python3")
+"""What modules of Ansible bring programs for: they end with a sentence, not with a riddle."""
+MODES = ("chmod", "chown")
+"""The first that such a module asks for."""
+
+
 def _not_here(call: Call) -> int:
     raise NotEmulated("it is no whole Linux host")
+
+
+def _no_python(call: Call) -> int:
+    raise NotEmulated("Python; of Ansible, use raw")
+
+
+def _no_modes(call: Call) -> int:
+    raise NotEmulated("modes of files; of Ansible, whose modules bring Python, use raw")
 
 
 def _kill(call: Call) -> int:
@@ -50,6 +74,7 @@ TOOLS: Tools = {
     **signals.TOOLS,
     **SHELLS,
     **mlnx_qos.TOOLS,
+    **mlxconfig.TOOLS,
     **ethtool.TOOLS,
     **rdma.TOOLS,
     **ip.TOOLS,
@@ -64,9 +89,11 @@ TOOLS: Tools = {
     "[": testing.test,
     "kill": _kill,
     **dict.fromkeys(ELSEWHERE, _not_here),
+    **dict.fromkeys(PYTHONS, _no_python),
+    **dict.fromkeys(MODES, _no_modes),
 }
 
-_OF_HOSTS = (mlnx_qos, ethtool, rdma, perftest, iperf3)
+_OF_HOSTS = (mlnx_qos, mlxconfig, ethtool, rdma, perftest, iperf3)
 OF_ANY_BOX: Tools = {
     name: tool
     for name, tool in TOOLS.items()

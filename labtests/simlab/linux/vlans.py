@@ -70,6 +70,7 @@ class ShownInterface:
     prefix_length: int
     statistics: str  # the net device in whose statistics its packets are
     vlan: VlanInterface | None = None
+    enabled: bool = True
 
     @property
     def network(self) -> ipaddress.IPv4Network | None:
@@ -79,7 +80,8 @@ class ShownInterface:
     @property
     def flags(self) -> list[str]:
         """As the kernel names them."""
-        return [*([] if self.up else ["NO-CARRIER"]), "BROADCAST", "MULTICAST", "UP"] + (
+        carrier, enabled = self.up or not self.enabled, ["UP"] if self.enabled else []
+        return [*([] if carrier else ["NO-CARRIER"]), "BROADCAST", "MULTICAST", *enabled] + (
             ["LOWER_UP"] if self.up else []
         )
 

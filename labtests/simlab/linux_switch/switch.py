@@ -54,6 +54,9 @@ class LinuxSwitch(LinuxHost):
         self.running = False
         self._map: tuple[int, ...] | None = None  # unless it is that of labtests linuxlab
         self.faults.on_loss.append(self.network.drop_randomly)
+        self.faults.lost = lambda port, queue: (
+            self.network.queue_counters(port)[queue].dropped_packets
+        )
         self._boot()
 
     def make_ports(self, device: Device) -> tuple[NicPort, ...]:

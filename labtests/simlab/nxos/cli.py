@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from labtests.simlab.nxos import policies, ports, watchdog, words
+from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
 from labtests.simlab.nxos.displays import DISPLAYS
 from labtests.simlab.switch_cli import (
+    CliCall,
     CliCommand,
+    CliSession,
     SectionKind,
     SwitchCli,
     View,
     apply_ports,
     close,
     enter,
+    enter_ports,
     leave,
     paging,
     reset,
@@ -21,9 +24,11 @@ from labtests.simlab.switch_cli import (
     settings,
     to_top,
     to_view,
+    top,
 )
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
+    InterfaceList,
     InterfaceName,
     Number,
     RangeList,
@@ -31,7 +36,7 @@ from labtests.simlab.switch_cli.arguments import (
 )
 from labtests.simlab.switch_cli.grammar import Argument
 
-ROOT = (setting("hostname <name>"), *watchdog.IN_ROOT)
+ROOT = (setting("hostname <name>"), *watchdog.IN_ROOT, *fcoe.IN_ROOT)
 
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -48,6 +53,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "mtu": Number(1500, 9216),
     "width": Number(24, 511),
     "interval": Number(100, 1000),
+    "timeout": Number(100, 500),  # in steps of 100, which are not looked at
+    "number": Number(1, 8192),
     "shutdown": Number(1, 10),
     **dict.fromkeys(("auto", "fixed"), Number(0, 100)),
     **dict.fromkeys(("low", "high", "size", "pause", "resume"), Number(0, 1_000_000_000)),
@@ -56,7 +63,15 @@ ARGUMENTS: Mapping[str, Argument] = {
 
 
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
-    return {**ARGUMENTS, "port": InterfaceName(names, words.TYPES)}
+    port = InterfaceName(names, words.TYPES)
+    return {**ARGUMENTS, "port": port, "ports": InterfaceList(port)}
+
+
+def _remove_vfc(session: CliSession, call: CliCall) -> str:
+    configuration = session.switch.configuration
+    configuration.remove(top(fcoe.VFC, call.words[-1]))
+    apply_ports(session.switch, configuration.root)
+    return ""
 
 
 IN_EXEC = {
@@ -73,7 +88,9 @@ IN_CONFIG = {
     **DISPLAYS,
     **policies.IN_CONFIG,
     **settings("", "no", ROOT),
-    "interface <port>": enter("interface"),
+    "interface <ports>": enter_ports,
+    "interface vfc <number>": enter(fcoe.VFC, create=True),
+    "no interface vfc <number>": CliCommand(_remove_vfc, changes=True),
     "exit": leave,
     "end": to_top,
 }
@@ -83,7 +100,8 @@ def _view(prompt: str, up: str, *more: Mapping[str, CliCommand]) -> View:
     commands = dict(IN_CONFIG)
     for each in more:
         commands |= each
-    return View(prompt=f"{{host}}({prompt})# ", up=up, commands=commands)
+    shown = f"{{host}}({prompt})# "
+    return View(prompt=shown, several=shown.replace("if)", "if-range)"), up=up, commands=commands)
 
 
 # the words of queuing and network-qos are in guides, those of qos and of class-maps in captures
@@ -92,6 +110,7 @@ VIEWS = {
     "exec": View(prompt="{host}# ", commands=DISPLAYS | IN_EXEC),
     "config": _view("config", "exec"),
     "interface": _view("config-if", "config", settings("interface", "no", ports.SETTINGS)),
+    fcoe.VFC: _view("config-if", "config", settings(fcoe.VFC, "no", fcoe.SETTINGS)),
     "system": _view("config-sys-qos", "config", settings("system", "no", policies.IN_SYSTEM)),
     "class-map": _view("config-cmap-qos", "config", settings("class-map", "no", policies.MATCHES)),
     **{
@@ -117,6 +136,7 @@ NXOS = SwitchCli(
     kinds={
         "": SectionKind(settings=ROOT, changed=apply_ports),
         "interface": ports.KIND,
+        fcoe.VFC: fcoe.KIND,
         **policies.KINDS,
     },
     screens=Path(__file__).parent / "screens",

@@ -1,14 +1,17 @@
 """The `show` commands: what each shows, for the templates in `screens`."""
 
+import json
 import re
+from collections.abc import Callable
 from typing import Any
 
-from labtests.simlab.nxos import policies, ports, watchdog
+from labtests.simlab.nxos import policies, ports, watchdog, words
 from labtests.simlab.switch_cli import (
     CliCall,
     CliCommand,
     CliSection,
     CliSession,
+    CommandRefused,
     EmulatedSwitch,
     clock,
     per_port,
@@ -70,7 +73,7 @@ def _watchdog(session: CliSession, call: CliCall) -> str:
         "pfc-queue",
         on=watchdog.is_on(switch.configuration.root),
         times=watchdog.times(switch),
-        rows=[watchdog.row(switch, port) for port in switch.ports],
+        rows=[watchdog.row(switch, port) for port in session.ports(call)],
     )
 
 
@@ -111,7 +114,10 @@ def _running_interface(session: CliSession, call: CliCall) -> str:
 
 def _running(session: CliSession, call: CliCall) -> str:
     switch = session.switch
-    sections = [*_policies(switch), *switch.configuration.of("interface").values()]
+    ports = (
+        each for kind in ("interface", "vfc") for each in switch.configuration.of(kind).values()
+    )
+    sections = [*_policies(switch), *ports]
     root = switch.configuration.body(switch.configuration.root)
     lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
     whole = ((text, list[str]()) for text in lines)
@@ -127,15 +133,19 @@ def _version(session: CliSession, call: CliCall) -> str:
     return session.show("version", uptime_s=int(switch.uptime_s()), **told)
 
 
+def _inventory(session: CliSession, call: CliCall) -> str:
+    return session.show("inventory", model=MODEL.partition(" C")[2], serial="SIMULATED")
+
+
 def _neighbours(session: CliSession, call: CliCall) -> str:
-    switch = session.switch
+    switch, screen = session.switch, "lldp-neighbors" if "detail" in call.keywords else "lldp-list"
     heard = ((switch.short(port), switch.lldp_neighbour(port)) for port in switch.ports)
     shown = [
         (port, _dotted(each.chassis), _dotted(each.port_id), each)
         for port, each in heard
         if each is not None
     ]
-    return session.show("lldp-neighbors", heard=shown)
+    return session.show(screen, heard=shown)
 
 
 def _dotted(text: str) -> str:
@@ -166,8 +176,118 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
     }  # fmt: skip
 
 
+def _brief(switch: EmulatedSwitch, port: str) -> Shown:
+    told = _interface(switch, port)
+    up, rate = told["linked"], f"{told['rate_bits_per_s'] // 10**9}G"
+    down = {"up": "notconnec", "down": "disabled"}[told["admin"]]
+    return {
+        "status": "up" if up else "down",
+        "reason": "none" if up else _NO_LINK[told["admin"] == "down"],
+        "speed": f"{rate if up else 'auto'}(D)",
+        "connected": "connected" if up else down,
+        "duplex": "full" if up else "auto",
+        "short": rate if up else "auto",
+        "description": told["description"],
+    }
+
+
+def _counters(switch: EmulatedSwitch, port: str) -> Shown:
+    return {"traffic": switch.statistics.traffic(port)._asdict()}
+
+
+def _errors(switch: EmulatedSwitch, port: str) -> Shown:
+    """What was dropped on the way out, and in; frames that came broken."""
+    return {
+        "crc": switch.crc_errors(port),
+        "out_discards": sum(each.dropped_packets for each in switch.statistics.queues(port)),
+        "in_discards": switch.refused(port),
+    }
+
+
+def _policy_maps(*kinds: str, system: bool = False) -> CliCommand:
+    """Policy-maps of these types; `system`: those that are applied to the whole switch."""
+
+    def show(session: CliSession, call: CliCall) -> str:
+        switch, name = session.switch, call.values.get("policy")
+        applied = [policies.applied(switch, switch.configuration.find(policies.SYSTEM), kind)
+                   for kind in ("network-qos", "queuing input", "queuing output")]  # fmt: skip
+        types = []
+        for kind in kinds:
+            found = switch.configuration.of(kind)
+            if name is not None and name not in found:
+                raise CommandRefused(words.NO_POLICY)
+            meant = [found[name]] if name is not None else found.values()
+            meant = [each for each in meant if not system or each in applied]
+            types.append((kind, [_shown(switch, each) for each in meant]))
+        return session.show("policies", types=types)
+
+    return CliCommand(show)
+
+
+def _as_json(told: Callable[[CliSession, CliCall], Shown]) -> CliCommand:
+    """`| json`: on one line, as an answer of a device has it."""
+    return CliCommand(lambda session, call: json.dumps(told(session, call)) + "\n")
+
+
+def _version_told(session: CliSession, call: CliCall) -> Shown:
+    up_s = int(session.switch.uptime_s())
+    return {
+        "header_str": "Cisco Nexus Operating System (NX-OS) Software\n",
+        "sys_ver_str": VERSION,
+        "chassis_id": f"{MODEL} chassis",
+        "host_name": session.switch.hostname,
+        "kern_uptm_days": up_s // 86400,
+        "kern_uptm_hrs": up_s // 3600 % 24,
+        "kern_uptm_mins": up_s // 60 % 60,
+        "kern_uptm_secs": up_s % 60,
+        "manufacturer": "Cisco Systems, Inc.",
+    }
+
+
+def _interfaces_told(session: CliSession, call: CliCall) -> Shown:
+    """A row is an object, several a list."""
+    rows = []
+    for port in session.ports(call):
+        told = _interface(session.switch, port)
+        up = told["linked"]
+        rows.append({
+            "interface": port,
+            "state": "up" if up else "down",
+            "admin_state": told["admin"],
+            "share_state": "Dedicated",
+            "eth_hw_desc": "Ethernet",
+            "eth_hw_addr": told["address"],
+            "eth_bia_addr": told["address"],
+            "eth_mtu": str(told["mtu"]),
+            "eth_bw": told["rate_bits_per_s"] // 1000,
+            "eth_dly": 10,
+            "medium": "broadcast",
+            "eth_mode": "access",
+            "eth_duplex": "full" if up else "auto",
+            "eth_speed": f"{told['rate_bits_per_s'] // 10**9} Gb/s" if up else "auto-speed",
+            "eth_autoneg": "on",
+            "eth_link_flapped": "never",
+        })  # fmt: skip
+    return {"TABLE_interface": {"ROW_interface": rows if len(rows) > 1 else rows[0]}}
+
+
 DISPLAYS = {
+    "show version | json": _as_json(_version_told),
+    "show interface [ <port> ] | json": _as_json(_interfaces_told),
+    "show lldp neighbors": CliCommand(_neighbours),
+    "show interface brief": rows("interface-brief", _brief),
+    "show interface [ <port> ] status": rows("interface-status", _brief),
+    "show interface [ <port> ] counters": rows("counters", _counters),
+    "show interface [ <port> ] counters errors": rows("counters-errors", _errors),
+    "show policy-map": _policy_maps("qos", "queuing", "network-qos"),
+    **{
+        f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind)
+        for kind in ("qos", "queuing", "network-qos")
+    },
+    "show policy-map system type network-qos": _policy_maps("network-qos", system=True),
+    "show policy-map system type queuing": _policy_maps("queuing", system=True),
     "show version": CliCommand(_version),
+    "show inventory": CliCommand(_inventory),
     "show clock": clock(),
     "show lldp neighbors detail": CliCommand(_neighbours),
     "show interface [ <port> ]": per_port("interface", _interface),
@@ -175,6 +295,7 @@ DISPLAYS = {
     "show interface [ <port> ] priority-flow-control detail": rows("pfc-detail", _pfc),
     "show queuing interface [ <port> ]": per_port("queuing", _queuing),
     "show queuing pfc-queue": CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port>": CliCommand(_watchdog),
     "show queuing pfc-queue interface <port> detail": per_port("pfc-queue-detail", watchdog.detail),
     "show running-config": CliCommand(_running),
     "show running-config ipqos": CliCommand(_running_ipqos),

@@ -1,6 +1,7 @@
 """`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
 
-from labtests.simlab.nxos import policies, watchdog
+from labtests.network import GroupMemory
+from labtests.simlab.nxos import fcoe, policies, watchdog
 from labtests.simlab.switch_cli import (
     CliSection,
     EmulatedSwitch,
@@ -39,11 +40,22 @@ def mtu_bytes(port: CliSection) -> int:
 
 
 def _headroom(switch: EmulatedSwitch, port: CliSection) -> int | None:
-    """The network has one headroom for all lossless groups of a port: the largest counts. When it
-    pauses is the network's own threshold, not `pause-threshold`."""
+    """The network has one headroom for all lossless groups of a port: the largest counts."""
     buffers = policies.pause_buffers(switch, port).values()
     cells = [(each.size - each.pause) // policies.CELL_BYTES for each in buffers]
     return max(cells, default=None)
+
+
+def _thresholds(switch: EmulatedSwitch, port: CliSection) -> dict[int, GroupMemory]:
+    """By class: static, once they are configured. Until then the network's own threshold holds."""
+    return {
+        queue: GroupMemory(
+            xoff_cells=each.pause // policies.CELL_BYTES,
+            xon_offset_cells=(each.pause - each.resume) // policies.CELL_BYTES,
+            guaranteed_cells=0,
+        )
+        for queue, each in policies.pause_buffers(switch, port).items()
+    }
 
 
 def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
@@ -54,11 +66,12 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
             pfc=pfc_mode(port),
             no_drop=policies.no_drop(switch),
             headroom_cells=_headroom(switch, port),
+            thresholds=_thresholds(switch, port),
             trust="dscp",  # by the port's own map, in which all may be of group 0
             dscp_map=policies.dscp_map(switch, port),
             schedule=policies.schedule(switch, port),
             curves=policies.curves(switch, port),
-            guard=watchdog.guard(switch, port),
+            guard=watchdog.guard(switch, port) or fcoe.time_out(switch, port),
         ),
     )
 

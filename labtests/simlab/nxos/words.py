@@ -17,7 +17,20 @@ WORDS = CliWords(
     operators_may=frozenset({"show", "terminal", "exit", "end", "ping"}),
     chain=" ; ",
 )
-PAGER = Pager(more="\x1b[7m--More--\x1b[27m", erase="\r\x1b[K", lines=0)  # from memory
+# The pager from memory. That a login begins with such a block is from memory, too (foreign programs
+# wait for a prompt behind the end of a line); the block is that of `show version`, recorded.
+PAGER = Pager(
+    banner="""\
+
+Cisco Nexus Operating System (NX-OS) Software
+TAC support: http://www.cisco.com/tac
+Copyright (C) 2002-2017, Cisco and/or its affiliates.
+All rights reserved.
+""",
+    more="\x1b[7m--More--\x1b[27m",
+    erase="\r\x1b[K",
+    lines=0,
+)
 CONFIGURING = "Enter configuration commands, one per line. End with CNTL/Z.\n"  # in a capture
 SAVED = "[########################################] 100%\nCopy complete.\n"  # the bar: in a capture
 TYPES = {"Ethernet": "Eth", "port-channel": "Po"}

@@ -6,7 +6,7 @@ from labtests.inventory import Device
 from labtests.simlab.boxes import SwitchBox
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Tools
-from labtests.simlab.sonic import configuring, showing, watchdog
+from labtests.simlab.sonic import configuring, showing, watchdog, watermarks
 from labtests.simlab.sonic.chassis import SonicChassis
 
 
@@ -21,8 +21,15 @@ class SonicBox(SwitchBox[SonicChassis]):
 
     def programs(self) -> Tools:
         """See SwitchBox."""
-        own = {**configuring.TOOLS, "show": showing.show, "pfcwd": watchdog.pfcwd}
-        return {name: partial(tool, self.chassis) for name, tool in own.items()}
+        held = self.watermarks = watermarks.PolledWatermarks(self.chassis)
+        more = watermarks.shows(held)
+        own = {name: partial(tool, self.chassis) for name, tool in configuring.TOOLS.items()}
+        return own | {
+            "show": partial(showing.show, self.chassis, more=more),
+            "pfcwd": partial(watchdog.pfcwd, self.chassis),
+            "sonic-clear": partial(watermarks.sonic_clear, held),
+            "watermarkstat": partial(watermarks.watermarkstat, held),
+        }
 
     def description(self, interface: str) -> str:
         """See SwitchBox."""

@@ -6,7 +6,7 @@ from labtests.core.headroom import headroom_for
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.refreshing import Counted
-from labtests.simlab.sonic.database import Cabled, ConfigDb
+from labtests.simlab.sonic.database import CELL_BYTES, POOL, Cabled, ConfigDb
 from labtests.simlab.switch_cli import Chassis, CountingRules
 
 _REFRESHED: dict[Counted, float] = {"traffic": 1, "pfc": 1, "drops": 1, "queues": 1}
@@ -27,6 +27,7 @@ class SonicChassis(Chassis):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         super().__init__(lab, device, _RULES, _REFRESHED)
         self.lab = lab
+        self.on_change: list[Callable[[], None]] = []
         self.cabled = {each: self._cabled(each) for each in self.ports}
         self.db = ConfigDb(tuple(self.cabled.values()))
         self.db.install()
@@ -62,11 +63,24 @@ class SonicChassis(Chassis):
         for priority, queue in enumerate((maps.pop() or range(8)) if len(maps) == 1 else ()):
             if self.network.dot1p_lp[priority] != queue:
                 self.network.set_dot1p_lp(priority, queue)
+        self._poll()
+        self._size_pool()
+        for act in self.on_change:
+            act()
+
+    def _poll(self) -> None:
+        """Counters are read as often as it is told."""
         for name, kinds in _POLLED.items():
             told = self.db.entry("FLEX_COUNTER_TABLE", name).get("POLL_INTERVAL", "1000")
             for kind in kinds:
                 if self.shown.usual.get(kind) != (seconds := int(told) / 1000):
                     self.shown.refresh_every(kind, seconds)
+
+    def _size_pool(self) -> None:
+        """It is what headroom and reserves leave of the memory."""
+        if POOL in self.db.tables["BUFFER_POOL"]:
+            size = self.network.memory_use().shared_cells * CELL_BYTES
+            self.db.tables["BUFFER_POOL"][POOL]["size"] = str(size)
 
     def renew(self, port: str) -> None:
         """See Chassis."""

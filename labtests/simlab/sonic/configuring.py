@@ -3,11 +3,16 @@
 import json
 from collections.abc import Callable, Mapping
 from inspect import signature
+from pathlib import Path
+from typing import Any
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import chosen, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux.processes import Program
+from labtests.simlab.sonic import watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
+from labtests.simlab.sonic.database import WATERMARKS
 
 # -- the database ----------------------------------------------------------------------------------
 
@@ -63,8 +68,7 @@ def _db_cli(box: SonicChassis, call: Call) -> str:
 
 
 def _cfggen(box: SonicChassis, call: Call) -> str:
-    """Tables without an entry are not in a Redis database."""
-    words, data = list(call.arguments), {k: v for k, v in box.db.tables.items() if v}
+    words, data = list(call.arguments), json.loads(whole(box))
     if words[:1] == ["-a"]:
         data = {**json.loads(words[1]), **data}
         del words[:2]
@@ -102,13 +106,71 @@ def _of_port(box: SonicChassis, port: str, field: str, value: str) -> str:
 
 
 _SAVING = "Running command: /usr/local/bin/sonic-cfggen -d --print-data"
+_SURE = "Existing files will be overwritten, continue? [y/N]: "
+_STARTUP = "/etc/sonic/config_db.json"
 
 
-def _save(box: SonicChassis, *options: str) -> str:
-    if options != ("-y",):
-        raise NotEmulated("config save without -y")
-    box.save()
-    return f"{_SAVING} > /etc/sonic/config_db.json\n"
+def _save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
+    """`config save [ -y ] [ FILE ]`."""
+    named = [each for each in given if each not in ("-y", "--yes")]
+    if len(named) > 1 or any(each.startswith("-") for each in named):
+        raise usage("config save", f"Got unexpected extra argument ({named[-1]})")
+    if len(named) == len(given):
+        call.out(_SURE)
+        answer = yield from call.read_some()
+        if answer.strip().lower() not in ("y", "yes"):
+            call.err("Aborted!\n")
+            return 1
+    file = named[0] if named else _STARTUP
+    try:
+        if named:
+            call.host.tree.replace(call.path(file), whole(box), "root")
+        else:
+            box.save()
+    except OSError as problem:
+        raise Refused(f"sh: 1: cannot create {file}: {problem.strerror}\n", 2) from None
+    call.out(f"{_SAVING} > {file}\n")
+    return 0
+
+
+def whole(box: SonicChassis) -> str:
+    """Tables without an entry are not in a Redis database."""
+    return json.dumps({k: v for k, v in box.db.tables.items() if v}, indent=4) + "\n"
+
+
+_COLOURS = {"g": "green", "y": "yellow", "r": "red"}
+_ECN = {
+    f"-{letter}{word}": f"{colour}_{field}"
+    for letter, colour in _COLOURS.items()
+    for word, field in {
+        "max": "max_threshold",
+        "min": "min_threshold",
+        "drop": "drop_probability",
+    }.items()
+}
+
+
+def _ecn(box: SonicChassis, *given: str) -> str:
+    """`ecnconfig -l`, or `-p PROFILE -gmin BYTES ...`; config says `-profile`."""
+    if given in ((), ("-l",)):
+        return "".join(_profile(*each) for each in box.db.tables["WRED_PROFILE"].items())
+    told = dict(zip(given[::2], given[1::2], strict=False))
+    name = told.pop("-profile", told.pop("-p", ""))
+    if name not in box.db.tables["WRED_PROFILE"]:
+        raise Refused(f"Error: profile name {name} does not exist\n")
+    for option, value in told.items():
+        if option not in _ECN or not value.isdecimal() or len(given) % 2:
+            raise usage("config ecn", f"no such option or value: {option} {value}")
+    fields = {_ECN[option]: value for option, value in told.items()}
+    box.change(lambda: box.db.tables["WRED_PROFILE"][name].update(fields))
+    return ""
+
+
+def _profile(name: str, fields: Mapping[str, str]) -> str:
+    widths = [max(map(len, column)) for column in zip(*fields.items(), strict=True)]
+    ruler = "  ".join("-" * width for width in widths)
+    rows = [f"{field:{widths[0]}}  {value}" for field, value in fields.items()]
+    return "\n".join([f"Profile: {name}", ruler, *rows, ruler, "", ""])
 
 
 def _reload_qos(box: SonicChassis) -> str:
@@ -116,7 +178,16 @@ def _reload_qos(box: SonicChassis) -> str:
     return ""
 
 
-CONFIG: Mapping[str, Callable[..., str]] = {
+def _watchdog(verb: str) -> Callable[..., str]:
+    def act(box: SonicChassis, *given: str) -> str:
+        return watchdog.COMMANDS[verb](box, given)
+
+    return act
+
+
+OTHERS = json.loads((Path(__file__).parent / "others.json").read_text("utf-8"))
+"""What else `show` and `config`, which take abbreviations, have (their command reference)."""
+CONFIG: Mapping[str, Callable[..., Any]] = {
     "interface pfc priority": _pfc_priority,
     "interface pfc asymmetric": lambda box, port, on: _of_port(box, port, "pfc_asym", on),
     "interface mtu": lambda box, port, mtu: _of_port(box, port, "mtu", mtu),
@@ -124,24 +195,41 @@ CONFIG: Mapping[str, Callable[..., str]] = {
     "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
     "save": _save,
     "qos reload": _reload_qos,
+    "ecn": _ecn,
+    **{f"pfcwd {verb}": _watchdog(verb) for verb in ("start", "stop", "interval")},
 }
 
 
-POLLS = {"port": "PORT", "queue": "QUEUE", "pg-drop": "PG_DROP", "wredqueue": "WRED_ECN_QUEUE"}
+POLLS: Mapping[str, tuple[str, ...]] = {
+    "port": ("PORT",),
+    "queue": ("QUEUE",),
+    "pg-drop": ("PG_DROP",),
+    "wredqueue": ("WRED_ECN_QUEUE",),
+    "watermark": WATERMARKS,
+}
+_POLLED_MS = {"pg-drop": (1000, 30_000)}
+_USUAL_MS = 100, 30_000
+"""Of queues: counterpoll's source; of the others from memory."""
 
 
-def _polled(name: str, field: str, *value: str) -> Callable[..., str]:
+def _polled(poll: str, field: str, *value: str) -> Callable[..., str]:
     def act(box: SonicChassis, *given: str) -> str:
-        _hset(box, f"FLEX_COUNTER_TABLE|{POLLS[name]}", field, *value, *given)
+        low, high = _POLLED_MS.get(poll, _USUAL_MS)
+        for each in given:
+            watchdog.number(f"counterpoll {poll} interval", each, low, high)
+        for name in POLLS[poll]:
+            _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, *value, *given)
         return ""
 
     return act
 
 
 def _polls(box: SonicChassis) -> str:
-    entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in POLLS.values()}
-    rows = [(f"{key}_STAT", each["POLL_INTERVAL"], each["FLEX_COUNTER_STATUS"])
-            for key, each in entries.items()]  # fmt: skip
+    keys = [key for each in POLLS.values() for key in each]
+    entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in keys}
+    rows = [(f"{key}_STAT", each.get("POLL_INTERVAL", "default (60000)"),
+             each.get("FLEX_COUNTER_STATUS", "disable"))
+            for key, each in entries.items() if each]  # fmt: skip
     return tabulated(("Type", "Interval (in ms)", "Status"), rows, right=False)
 
 
@@ -153,11 +241,13 @@ COUNTERPOLL: Mapping[str, Callable[..., str]] = {
 }  # fmt: skip
 
 
-def _program(commands: Mapping[str, Callable[..., str]]) -> Callable[[SonicChassis, Call], str]:
-    def run(box: SonicChassis, call: Call) -> str:
-        act, rest = chosen(call, commands)
+def _program(commands: Mapping[str, Callable[..., Any]]) -> Callable[[SonicChassis, Call], Any]:
+    def run(box: SonicChassis, call: Call) -> Any:
+        act, rest = chosen(call, commands, OTHERS.get(call.name))
         if commands is CONFIG and call.process.user != "root":
             raise Refused("Root privileges are required for this operation\n")
+        if act is _save:
+            return _save(box, call, rest)
         try:
             signature(act).bind(box, *rest)
         except TypeError:
@@ -167,7 +257,8 @@ def _program(commands: Mapping[str, Callable[..., str]]) -> Callable[[SonicChass
     return run
 
 
-TOOLS: Mapping[str, Callable[[SonicChassis, Call], str]] = {
+TOOLS: Mapping[str, Callable[[SonicChassis, Call], Any]] = {
+    "ecnconfig": lambda box, call: _ecn(box, *call.arguments),
     "sonic-db-cli": _db_cli,
     "sonic-cfggen": _cfggen,
     "config": _program(CONFIG),

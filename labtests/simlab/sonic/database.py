@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from labtests.network import PfcWatchdog, Schedule, WredCurve
+from labtests.network import GroupMemory, PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.switch_cli import PortBehaviour
 
 CELL_BYTES = 208
@@ -36,9 +36,15 @@ _LOSSY = {"scheduler": "scheduler.0"}
 _LOSSLESS = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
 _TABLES = (
     *("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "PFC_WD", "WRED_PROFILE", "SCHEDULER"),
-    *("BUFFER_PROFILE", *_MAPS),
+    *("BUFFER_POOL", "BUFFER_PROFILE", *_MAPS),
 )
 POLLED = ("PORT", "QUEUE", "PG_DROP", "WRED_ECN_QUEUE")
+POOL = "ingress_lossless_pool"
+_PAUSING = {"dynamic_th": "-3", "xon": "2288", "xon_offset": "457600", "size": "1664", "pool": POOL}
+"""Fields, dynamic_th and xon as recorded (show-mmu: pg_lossless_100000_300m_profile); size and
+xon_offset are those of the packet network (memory_settings.py)."""
+WATERMARKS = ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK")
+"""Polled every 60 s, unless it is told otherwise."""
 _MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
 
@@ -69,8 +75,9 @@ class ConfigDb:
         self.tables = {name: {} for name in _TABLES}
         self.tables["FLEX_COUNTER_TABLE"] = {
             name: {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"} for name in POLLED
-        }
-        lossy = {"dynamic_th": "3", "pool": "ingress_lossless_pool", "size": "0"}
+        } | {name: {"FLEX_COUNTER_STATUS": "enable"} for name in WATERMARKS}
+        self.tables["BUFFER_POOL"][POOL] = {"type": "ingress", "mode": "dynamic"}
+        lossy = {"dynamic_th": "3", "pool": POOL, "size": "0"}
         self.tables["BUFFER_PROFILE"]["ingress_lossy_profile"] = lossy
         for index, port in enumerate(self.ports, start=1):
             entry = {"alias": f"etp{index}", "lanes": str(index), "speed": str(port.mbit_per_s)}
@@ -93,9 +100,7 @@ class ConfigDb:
 
     def enable_groups(self, port: Cabled, priorities: str) -> None:
         """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
-        xon, xoff = 18432, port.headroom_cells * CELL_BYTES
-        profile = {"dynamic_th": "0", "pool": "ingress_lossless_pool", "xon": str(xon)}
-        profile |= {"size": str(xon + xoff), "xoff": str(xoff)}
+        profile = _PAUSING | {"xoff": str(port.headroom_cells * CELL_BYTES)}
         self.tables["BUFFER_PROFILE"].setdefault(port.profile, profile)
         numbers = sorted({int(each) for each in priorities.split(",") if each.isdigit()})
         for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
@@ -148,13 +153,13 @@ class ConfigDb:
         """What the port does to packets."""
         lossless = self.lossless(port.name)
         cells = [int(each["xoff"]) // CELL_BYTES for each in lossless.values()]
-        most = max(cells, default=0)
         queues = dict(self.of("QUEUE", port.name))
         return PortBehaviour(
             shutdown=self.entry("PORT", port.name).get("admin_status") == "down",
             pfc="on" if lossless else "off",
             no_drop=frozenset(lossless),
-            headroom_cells=most if most != port.headroom_cells and lossless else None,
+            headroom_cells=max(cells) if cells else None,
+            thresholds={n: _memory(profile) for n, profile in lossless.items()},
             trust="dscp",  # by the port's own map; without one, all is of TC 0
             dscp_map=self.map_of(port.name, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64) or (0,) * 64,
             schedule=Schedule(queues=tuple(self._served(queues.get(n, {})) for n in range(8))),
@@ -198,3 +203,19 @@ class ConfigDb:
             weighting_exponent=0,
             ecn=ecn,
         )
+
+
+def _memory(profile: Entry) -> GroupMemory:
+    """What a profile with headroom means: 2 to the power of dynamic_th of what is free, or
+    static_th; a pause ends at xon, or xon_offset below that, whichever is more (SAI)."""
+    cells = {
+        name: int(profile.get(name, "0")) // CELL_BYTES
+        for name in ("static_th", "xon", "xon_offset", "size")
+    }
+    return GroupMemory(
+        alpha=2.0 ** int(profile["dynamic_th"]) if "dynamic_th" in profile else None,
+        xoff_cells=cells["static_th"] if "static_th" in profile else None,
+        xon_cells=cells["xon"],
+        xon_offset_cells=cells["xon_offset"],
+        guaranteed_cells=cells["size"],
+    )

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import chosen, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.sonic import configuring, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
 
 QUEUES = range(8)
@@ -118,6 +119,14 @@ def _pfc_priority(box: SonicChassis, given: Given) -> str:
     return f"\n{tabulated(('Interface', 'Lossless priorities'), rows, right=False)}\n"
 
 
+def _pfc_asymmetric(box: SonicChassis, given: Given) -> str:
+    entries = box.db.tables["PORT"]
+    if given and given[0] not in entries:
+        return f"Cannot find interface {given[0]}\n"
+    rows = [(port, entries[port].get("pfc_asym", NA)) for port in given or box.ports]
+    return f"\n{tabulated(('Interface', 'Asymmetric'), rows, right=False)}\n"
+
+
 # -- ports -----------------------------------------------------------------------------------------
 
 
@@ -209,15 +218,21 @@ COMMANDS = {
     "interfaces counters": ShowCommand(_counters),
     "pfc counters": ShowCommand(_pfc_counters),
     "pfc priority": ShowCommand(_pfc_priority, 1),
+    "pfc asymmetric": ShowCommand(_pfc_asymmetric, 1),
+    "pfcwd config": ShowCommand(watchdog.COMMANDS["show config"], 1),
+    "pfcwd stats": ShowCommand(watchdog.COMMANDS["show stats"], 1),
+    "ecn": ShowCommand(lambda box, _: configuring.CONFIG["ecn"](box)),
+    "runningconfiguration all": ShowCommand(lambda box, _: configuring.whole(box)),
     "queue counters": ShowCommand(_queue_counters, 2),
     "queue wredcounters": ShowCommand(_wred_counters, 1),
     "priority-group drop counters": ShowCommand(_group_drops),
 }
 
 
-def show(box: SonicChassis, call: Call) -> str:
-    """The program."""
-    display, rest = chosen(call, COMMANDS)
+def show(box: SonicChassis, call: Call, *, more: Mapping[str, Callable[[], str]]) -> str:
+    """The program; `more` are displays that need no word behind them."""
+    own = {name: ShowCommand(lambda *_, say=each: say()) for name, each in more.items()}
+    display, rest = chosen(call, {**COMMANDS, **own}, configuring.OTHERS[call.name])
     named = " ".join(call.arguments[: len(call.arguments) - len(rest)])
     if any(word.startswith("-") and word != "--json" for word in rest):
         raise NotEmulated(f"show {' '.join(call.arguments)}")

@@ -63,7 +63,8 @@ def _config(box: SonicChassis, given: Given) -> str:
     return changed + tabulated(("PORT", *_CONFIG), rows)
 
 
-def _number(path: str, text: str, low: int, high: int) -> str:
+def number(path: str, text: str, low: int, high: int) -> str:
+    """A whole number in a range. Raises Refused."""
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
         raise usage(path, f"Invalid value: {text} is not in the valid range of {low} to {high}.")
     return text
@@ -83,7 +84,7 @@ def _start(box: SonicChassis, given: Given) -> str:
     if not words or options["-a"] not in ("drop", "forward", "alert"):
         raise usage("pfcwd start", 'Missing argument "DETECTION_TIME".')
     *ports, detection = words
-    detection = _number("pfcwd start", detection, 100, 5000)
+    detection = number("pfcwd start", detection, 100, 5000)
     told, restoration = "", options["-r"]
     if not restoration:
         restoration = str(2 * int(detection))
@@ -91,7 +92,7 @@ def _start(box: SonicChassis, given: Given) -> str:
             f"restoration time not defined; default to 2 times detection time: {restoration} ms\n"
         )
     entry = {"detection_time": detection, "action": options["-a"], "pfc_stat_history": "disable"}
-    entry["restoration_time"] = _number("pfcwd start", restoration, 100, 60_000)
+    entry["restoration_time"] = number("pfcwd start", restoration, 100, 60_000)
     if unknown := [port for port in ports if port not in (*box.ports, "all")]:
         lines = "\n".join(["Failed to run command, invalid options:", *unknown])
         raise Refused(status=1, printed=f"{lines}\n")
@@ -115,7 +116,7 @@ def _stop(box: SonicChassis, given: Given) -> str:
 def _interval(box: SonicChassis, given: Given) -> str:
     if len(given) != 1:
         raise usage("pfcwd interval", 'Missing argument "POLL_INTERVAL".')
-    poll = _number("pfcwd interval", given[0], 100, 1000)
+    poll = number("pfcwd interval", given[0], 100, 1000)
     for field in ("detection_time", "restoration_time"):
         told = [int(e[field]) for e in box.db.tables["PFC_WD"].values() if field in e]
         if min(told, default=1000) < int(poll):

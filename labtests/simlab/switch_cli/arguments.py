@@ -142,6 +142,37 @@ class InterfaceName:
         return exact or by_short or [each for each in mine if each.lower().startswith(text)]
 
 
+@dataclass(frozen=True, slots=True)
+class InterfaceList:
+    """Interfaces to the end of the line: `ethernet 1/1-4`, `e1/1 - 2, e1/5`, or one as `one` has
+    it."""
+
+    one: InterfaceName
+
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
+        """See Argument."""
+        line = " ".join(word.text for word in words)
+        found: dict[str, None] = {}
+        for part in line.split(","):
+            first, _, last = (each.strip() for each in part.partition("-"))
+            typed = [TypedWord(each, words[0].column) for each in first.split()]
+            read = self.one.read(typed) if typed else None
+            if read is None or read[1] != len(typed):
+                return None
+            found |= dict.fromkeys(self._to(read[0], last, words[0].column))
+        return tuple(found), len(words)
+
+    def _to(self, name: str, last: str, column: int) -> list[str]:
+        """From this interface to the one with this last number."""
+        slot, _, number = name.rpartition("/")
+        if last and not (re.fullmatch("[0-9]{1,4}", last) and int(last) >= int(number)):
+            raise BadSyntax(Problem.WRONG, column)
+        names = [f"{slot}/{n}" for n in range(int(number), int(last or number) + 1)]
+        if any(each not in self.one.names for each in names):
+            raise BadSyntax(Problem.WRONG, column)
+        return names
+
+
 def short_name(name: str, types: Mapping[str, str]) -> str:
     """As tables print an interface. A type that has no known abbreviation stays as it is."""
     for full, short in types.items():

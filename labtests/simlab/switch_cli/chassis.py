@@ -7,14 +7,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
-from labtests.network import DeadlockDetection, GroupMemory, PfcWatchdog, Schedule, WredCurve
+from labtests.network import (
+    DeadlockDetection,
+    GroupMemory,
+    PauseTimeout,
+    PfcWatchdog,
+    Schedule,
+    WredCurve,
+)
+from labtests.simlab.dcbx import DcbxTlvs, Version
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.face import Announced
-from labtests.simlab.faults import UnknownFault
+from labtests.simlab.faults import HiddenCounters, UnknownFault
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Counted, ShownCounters
@@ -39,7 +48,8 @@ class PortBehaviour:
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
-    guard: PfcWatchdog | DeadlockDetection | None = None
+    guard: PfcWatchdog | DeadlockDetection | PauseTimeout | None = None
+    dcbx: DcbxTlvs | None = None  # what it tells its peer by DCBX
 
 
 class Chassis(ABC):
@@ -67,8 +77,13 @@ class Chassis(ABC):
         self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
         self.faults.losses.acts["growing-counter"] = self._grow
         self.faults.on_loss.append(self.network.drop_randomly)
+        self.faults.lost = lambda port, queue: (
+            self.network.queue_counters(port)[queue].dropped_packets
+        )
         self.faults.on_down.append(self._start_again)
         self.faults.on_up.append(self._shut_ports)
+        for port in self.ports:
+            lab.dcbx.on_heard[self._end(port)] = partial(self.renew, port)
 
     @abstractmethod
     def renew(self, port: str) -> None:
@@ -95,10 +110,9 @@ class Chassis(ABC):
         link = self._link(port)
         return None if link is None else link.speed_bits_per_s
 
-    def hidden(self, port: str) -> frozenset[str]:
+    def hidden(self, port: str) -> HiddenCounters:
         """Counters of the port that a fault hides."""
-        missing = self.faults.missing_counters
-        return frozenset(counter for where, counter in missing if where == port)
+        return self.faults.hidden(port)
 
     def crc_errors(self, port: str) -> int:
         """Frames received with a wrong checksum."""
@@ -112,7 +126,7 @@ class Chassis(ABC):
     def lldp_neighbour(self, port: str) -> Announced | None:
         """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
         a cable, or while the port is shut down."""
-        peer = self._lab.testbed.peer(Endpoint(device=self.name, interface=port))
+        peer = self._lab.testbed.peer(self._end(port))
         if port in (wrong := self.faults.defects.neighbours):
             device, _, interface = wrong[port].partition(":")
             peer = Endpoint(device=device, interface=interface) if interface else None
@@ -130,8 +144,10 @@ class Chassis(ABC):
         if port not in network.ports:
             return
         self._shut_port(port, wanted.shutdown)
-        if network.pfc(port) != (wanted.pfc, wanted.no_drop):
-            network.set_pfc(port, wanted.pfc, wanted.no_drop)
+        self._lab.dcbx.tell(self._end(port), wanted.dcbx)
+        mode = self._negotiated(port, wanted)
+        if network.pfc(port) != (mode, wanted.no_drop):
+            network.set_pfc(port, mode, wanted.no_drop)
         if network.trust(port) != wanted.trust:
             network.set_trust(port, wanted.trust)
         if wanted.dscp_map not in (None, network.dscp_map(port)):
@@ -143,6 +159,17 @@ class Chassis(ABC):
         if network.guards.get(port) != wanted.guard:
             network.guards.set(port, wanted.guard)
         self._set_curves(port, wanted.curves)
+
+    def dcbx_heard(self, port: str) -> tuple[Version | None, DcbxTlvs | None]:
+        """The version that the port and its peer speak, and what the peer tells in it."""
+        end = self._end(port)
+        return self._lab.dcbx.version(end), self._lab.dcbx.heard(end)
+
+    def _negotiated(self, port: str, wanted: PortBehaviour) -> PfcMode:
+        """`auto` works where the peer tells PFC for one of the priorities."""
+        heard = self._lab.dcbx.heard(self._end(port))
+        agreed = heard is not None and heard.pfc & wanted.no_drop
+        return "on" if wanted.pfc == "auto" and agreed else wanted.pfc
 
     def expect_frames(self, frame_bytes: int) -> None:
         """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
@@ -178,11 +205,13 @@ class Chassis(ABC):
         if shut == (port in self._shut) or self.faults.booting:
             return
         (self._shut.add if shut else self._shut.discard)(port)
-        change = self._lab.network.cut if shut else self._lab.network.restore
-        change(self.name, port)
+        self._lab.set_link(self._end(port), not shut)
 
     def _link(self, port: str) -> Link | None:
-        return self._lab.testbed.link_of(Endpoint(device=self.name, interface=port))
+        return self._lab.testbed.link_of(self._end(port))
+
+    def _end(self, port: str) -> Endpoint:
+        return Endpoint(device=self.name, interface=port)
 
     # -- faults -----------------------------------------------------------------------------------
 

@@ -90,6 +90,15 @@ def _path(session: CliSession, kind: str, name: str) -> Path:
     return (*around, (kind, name))
 
 
+def _enter_ports(session: CliSession, call: CliCall) -> str:
+    session.go("interface", *(_path(session, "interface", name) for name in call.values["ports"]))
+    return ""
+
+
+enter_ports = CliCommand(_enter_ports)
+"""Enter the view of all interfaces that are named."""
+
+
 def _leave(session: CliSession, call: CliCall) -> str:
     session.go(session.cli.views[session.view].up, *(path[:-1] for path in session.paths[:1]))
     return ""

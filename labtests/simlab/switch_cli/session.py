@@ -60,8 +60,10 @@ class CliSession:
             shown = self._execute(*self._grammars[self.view].parse(typed))
             return shown if matched is None else self._filtered(shown, matched)
         except BadSyntax as error:
+            self.switch.faults.happened["refused"] += 1
             return self._rejection(error, prompt, line)
         except CommandRefused as error:
+            self.switch.faults.happened["refused"] += 1
             return f"{error}\n"
 
     def obey(self, line: str) -> str:

@@ -1,10 +1,12 @@
 """cat, ls, tee, head, tail and the like."""
 
 from collections.abc import Callable, Generator, Sequence
+from pathlib import PurePosixPath
 
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, only, read_options, whole
 from labtests.simlab.linux.processes import Pause, Program
+from labtests.simlab.tree import SCRATCH
 
 
 def texts(
@@ -64,7 +66,8 @@ def _inside(call: Call, folder: str, options: dict[str, str]) -> str:
     if not {"a", "A"} & set(options):
         names = [name for name in names if not name.startswith(".")]
     dots = [".", ".."] if "a" in options else []
-    total = "total 0\n" if "l" in options else ""
+    held = [_blocks(call, call.path(f"{folder}/{name}")) for name in names]
+    total = f"total {sum(held)}\n" if "l" in options else ""
     return total + _listing(call, dots + names, options, folder + "/")
 
 
@@ -78,10 +81,23 @@ def _listing(call: Call, names: list[str], options: dict[str, str], prefix: str)
         mode = "drwxr-xr-x" if tree.is_folder(path) else "-r--r--r--"
         if tree.writable(path, "root"):
             mode = "-rw-r--r--"
-        size = 0 if tree.is_folder(path) else 4096
+        size = 0 if tree.is_folder(path) else _size(call, path)
         owner = "0 0" if "n" in options else "root root"
         lines.append(f"{mode} 1 {owner} {size:4} May 29 08:00 {name}\n")
     return "".join(lines)
+
+
+def _size(call: Call, path: str) -> int:
+    """In bytes; files of sysfs and proc are a page."""
+    tree = call.host.tree
+    return len(tree.read(path).encode()) if path.startswith(SCRATCH) else 4096
+
+
+def _blocks(call: Call, path: str) -> int:
+    """What it takes of a disk, in kB; nothing in sysfs and proc."""
+    if call.host.tree.is_folder(path) or not path.startswith(SCRATCH):
+        return 0
+    return 4 * -(-_size(call, path) // 4096)
 
 
 def _tee(call: Call) -> Program:
@@ -173,8 +189,16 @@ def _rm(call: Call) -> int:
 def _mkdir(call: Call) -> int:
     options, names = read_options(call.arguments, "-p -m=")
     tree = call.host.tree
-    wanted = [name for name in names if "p" not in options or not tree.is_folder(call.path(name))]
-    return _each(call, wanted, "cannot create directory ‘{}’", tree.make_folder)
+
+    def make(path: str) -> None:
+        way = [path]
+        if "p" in options:
+            above = [*map(str, reversed(PurePosixPath(path).parents)), path]
+            way = [folder for folder in above if not tree.is_folder(folder)]
+        for folder in way:
+            tree.make_folder(folder)
+
+    return _each(call, names, "cannot create directory ‘{}’", make)
 
 
 def _touch(call: Call) -> int:

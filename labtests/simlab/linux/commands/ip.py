@@ -1,8 +1,9 @@
 """ip: addresses, links and routes, in the usual and the brief form; VLAN interfaces with details.
-It changes only MTUs and egress maps of VLANs."""
+It changes only MTUs, egress maps of VLANs, and whether a port is up."""
 
 from functools import partial
 
+from labtests.inventory import Endpoint
 from labtests.simlab.linux.calls import Call, Tools, screen
 from labtests.simlab.linux.options import NotEmulated, Refused, only
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES
@@ -122,12 +123,35 @@ def _set_mtu(call: Call, words: list[str]) -> str:
     return ""
 
 
+def _set_state(call: Call, words: list[str]) -> str:
+    """`ip link set [dev] IF up | down`: without a link no packet leaves, and none comes."""
+    port = call.host.port(words[0])
+    if port is None:
+        raise Refused(f'Cannot find device "{words[0]}"\n')
+    if call.process.user != "root":
+        raise Refused("RTNETLINK answers: Operation not permitted\n", 2)
+    enabled = words[1] == "up"
+    if port.nic is not None and port.enabled != enabled and not call.host.faults.lies:
+        port.enabled = enabled
+        call.host.lab.set_link(Endpoint(device=call.host.name, interface=words[0]), enabled)
+        for name in ("carrier_changes", *(_COUNTED_UP if enabled else _COUNTED_DOWN)):
+            call.host.faults.losses.grow(words[0], name, lambda: 1)
+    return ""
+
+
+_COUNTED_UP, _COUNTED_DOWN = ("carrier_up_count",), ("carrier_down_count", "link_down_events_phy")
+
+
 def _unusual(call: Call, kind: str, words: list[str]) -> str:
-    """`ip route get ADDRESS`, MTUs; other changes are refused rather than not made."""
-    if "link".startswith(kind) and words[0] == "set" and "mtu" in words:
-        return _set_mtu(call, [word for word in words[1:] if word != "dev"])
-    if "link".startswith(kind) and words[0] == "set" and "egress-qos-map" in words:
-        return _set_egress_map(call, [word for word in words[1:] if word != "dev"])
+    """`ip route get ADDRESS`, MTUs, up and down; other changes are refused rather than not made."""
+    named = [word for word in words[1:] if word != "dev"]
+    if "link".startswith(kind) and words[0] == "set":
+        if "mtu" in words:
+            return _set_mtu(call, named)
+        if "egress-qos-map" in words:
+            return _set_egress_map(call, named)
+        if named[1:] in (["up"], ["down"]):
+            return _set_state(call, named)
     if words[0] in _CHANGES:
         raise Refused("RTNETLINK answers: Operation not supported\n", 2)
     only(words[2:])

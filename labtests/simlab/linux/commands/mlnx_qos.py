@@ -77,6 +77,7 @@ def _apply(call: Call, state: QosState, options: dict[str, str]) -> None:
     _apply_dcbx_and_pfc(state, options)
     _apply_dscp(state, options)
     _apply_ets(state, options)
+    call.host.dcbx[options["i"]].update()
 
 
 def _apply_dcbx_and_pfc(state: QosState, options: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ Words and exit statuses of 3.12: errors end with 1 in text mode and with 0 under
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from labtests.network import TcpRequest, UdpFlow, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
@@ -21,9 +21,9 @@ from labtests.simlab.linux.iperf3.side import CAUGHT, Iperf3Side
 from labtests.simlab.linux.iperf3.trial import NS_PER_S, Iperf3Stream, Trial
 from labtests.simlab.linux.machine import Machine
 from labtests.simlab.linux.ports import NicPort
-from labtests.simlab.linux.processes import HostProcess, Pause, Program
+from labtests.simlab.linux.processes import Birth, HostProcess, Pause, Program, StandardStreams
 from labtests.simlab.linux.sockets import ReceiveSocket, turn_ns
-from labtests.simlab.linux.streams import Event
+from labtests.simlab.linux.streams import Event, Output, nothing
 
 CONNECTING_NS = 3_000_000
 SETTLING_NS = 10_000_000  # nothing new for so long: what was under way has arrived
@@ -46,10 +46,32 @@ def _iperf3(call: Call) -> Program:
     if "v" in options or "h" in options:
         call.out(f"{VERSION}\n{system_info(call.host.name)}\n" if "v" in options else USAGE_HINT)
         return 0
+    if "D" in options and plan.server is None:
+        return _behind(call, plan)
+    return (yield from _side(call, plan))
+
+
+def _side(call: Call, plan: Iperf3Plan) -> Program:
     call.process.caught |= CAUGHT
     if plan.server is None:
         return (yield from _Server(call, plan).program())
     return (yield from _Client(call, plan).program())
+
+
+def _behind(call: Call, plan: Iperf3Plan) -> int:
+    """A server that goes on without whoever started it, as daemon(3) makes one."""
+    nowhere = StandardStreams(input=nothing(), out=Output(), err=Output())
+    born = Birth(
+        parent_pid=1,
+        user=call.process.user,
+        streams=nowhere,
+        environment=call.process.environment,
+        directory="/",
+    )
+    call.process.kernel.spawn(
+        born, call.process.argv, lambda process: _side(replace(call, process=process), plan)
+    )
+    return 0
 
 
 class _Server(Iperf3Side):

@@ -55,6 +55,7 @@ class Meeting:
     server: PerftestSide
     client: PerftestSide
     flow: RcFlow | None = None
+    times_us: list[float] = field(default_factory=list)  # of the messages of a latency test
     start_ns: int = 0
     running: bool = False
     finished: set[str] = field(default_factory=set)  # sides that came to their end
@@ -69,7 +70,7 @@ class Meeting:
     @property
     def mismatched(self) -> bool:
         """They are different tests: nothing is counted."""
-        return self.server.plan.verb != self.client.plan.verb
+        return self.server.plan.tool != self.client.plan.tool
 
     @property
     def mtu_bytes(self) -> int:

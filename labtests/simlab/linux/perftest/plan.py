@@ -14,7 +14,14 @@ from labtests.simlab.linux.options import (
 )
 
 Verb = Literal["send", "write", "read"]
-VERBS: dict[str, Verb] = {"ib_send_bw": "send", "ib_write_bw": "write", "ib_read_bw": "read"}
+VERBS: dict[str, Verb] = {
+    "ib_send_bw": "send",
+    "ib_write_bw": "write",
+    "ib_read_bw": "read",
+    "ib_send_lat": "send",
+    "ib_write_lat": "write",
+}
+LATENCY_BYTES, LATENCY_ITERATIONS = 2, 1000
 DEFAULT_PORT = 18515
 DEFAULT_DURATION_S = 5
 DEFAULT_ITERATIONS: dict[Verb, int] = {"send": 1000, "write": 5000, "read": 1000}
@@ -76,6 +83,11 @@ class PerftestPlan:
         return VERBS[self.tool]
 
     @property
+    def latency(self) -> bool:
+        """Whether it measures times: one message at a time, to and fro."""
+        return self.tool.endswith("_lat")
+
+    @property
     def moderation(self) -> int:
         """Completions are asked for every so many messages."""
         if self.size_bytes > LARGE_MESSAGE_BYTES:
@@ -85,6 +97,8 @@ class PerftestPlan:
     @property
     def depth(self) -> int:
         """The send queue: not longer than the run."""
+        if self.latency:
+            return 1
         return self.tx_depth if self.duration_s else min(self.tx_depth, self.iterations)
 
     @property
@@ -111,7 +125,10 @@ def read_plan(tool: str, arguments: tuple[str, ...]) -> tuple[PerftestPlan, dict
         connection=options.get("c", "RC"),
         iterations=DEFAULT_ITERATIONS[VERBS[tool]],
     )
-    only([name for name in _NOT_EMULATED if name in options])
+    if plan.latency:
+        plan = replace(plan, size_bytes=LATENCY_BYTES, iterations=LATENCY_ITERATIONS)
+    not_here = (*_NOT_EMULATED, *(("D", "q", "run_infinitely") if plan.latency else ()))
+    only([name for name in not_here if name in options])
     plan = replace(plan, **read_numbers(options, _NUMBERS, _number, _out_of_bounds))
     if "R" in options:
         plan = replace(plan, timeout_exponent=RDMA_CM_TIMEOUT_EXPONENT)

@@ -2,6 +2,7 @@
 perftest_parameters.h, held against recordings of 6.06 and 6.24."""
 
 import ipaddress
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Setup:
     @property
     def title(self) -> str:
         """`Send BW Test` and the like."""
-        return f"{_TITLES[self.plan.verb]} BW Test"
+        return f"{_TITLES[self.plan.verb]} {'Latency' if self.plan.latency else 'BW'} Test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +83,37 @@ def addresses(setup: Setup, side: str, address: str, pairs: Sequence[QueuePair])
     return text
 
 
+LATENCY_HEADER = (
+    " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
+    "    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n"
+)
+
+
+def latency_row(size_bytes: int, times_us: Sequence[float]) -> str:
+    """Of so many messages."""
+    told, mean = sorted(times_us), sum(times_us) / len(times_us)
+    deviation = math.sqrt(sum((each - mean) ** 2 for each in told) / len(told))
+    last = len(told) - 1
+    p99, p999 = (told[min(math.ceil(share * len(told)), last)] for share in (0.99, 0.999))
+    middle = told[len(told) // 2]
+    return latency_line(
+        size_bytes, len(told), (told[0], told[-1], middle, mean, deviation, p99, p999)
+    )
+
+
+def latency_line(size_bytes: int, messages: int, figures: Sequence[float]) -> str:
+    """perftest's REPORT_FMT_LAT."""
+    least, most, middle, mean, deviation, p99, p999 = (f"{each:<7.2f}" for each in figures)
+    return (
+        f" {size_bytes:<7} {messages}          {least}        {most}      {middle}  \t       "
+        f"{mean}     \t{deviation}\t\t{p99} \t\t{p999}"
+    )
+
+
 def table_header(plan: PerftestPlan) -> str:
     """The columns' names, above a row."""
+    if plan.latency:
+        return LATENCY_HEADER
     unit = "Gb/sec" if plan.gbits else "MiB/sec"
     return f" #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
 

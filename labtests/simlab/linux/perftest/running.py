@@ -23,6 +23,7 @@ NS_PER_S = 1_000_000_000
 CONNECTING_NS = 5_000_000
 LOOK_NS = 20_000_000  # how often a running client looks for an error
 FIRST_LOOK_NS = 50_000
+MESSAGE_NS, PS_PER_US = 5_000, 1_000_000
 MISMATCH_NS = 21_000_000_000  # recorded: `ib_send_bw -D 3` at an `ib_write_bw` ends after 24.7 s
 COMPLETION_ERROR = 17  # exit status after a completion with error, as recorded
 EPHEMERAL_PORTS = (32768, 60999)
@@ -70,7 +71,8 @@ class PerftestRun:
         """Traffic starts."""
         meeting.start_ns = self._call.host.kernel.now_ns
         meeting.running = True
-        if not meeting.mismatched and meeting.error_status is None:
+        fits = not meeting.mismatched and meeting.error_status is None
+        if fits and not self._plan.latency:
             meeting.flow = self._flow(meeting)
         meeting.changed.set()
 
@@ -92,7 +94,7 @@ class PerftestRun:
                 mtu_bytes=meeting.mtu_bytes,
                 timeout_exponent=plan.timeout_exponent,
                 retry_limit=plan.retry_limit,
-                messages=None if plan.duration_s else plan.iterations,
+                messages=1 if plan.latency else None if plan.duration_s else plan.iterations,
                 pcp=_pcp(sender.port, tos if plan.rdma_cm else None),
             )
         )
@@ -149,6 +151,8 @@ class PerftestRun:
     def _measure(self, meeting: Meeting) -> Program:
         if self._name == "client" and meeting.error_status is not None:
             return self._completion_error(meeting)
+        if self._plan.latency:
+            return (yield from self._ping_pong(meeting))
         if not self._counts:
             return (yield from self._stand_by(meeting))
         if self._plan.forever:
@@ -160,6 +164,27 @@ class PerftestRun:
         if result is None:
             return self._completion_error(meeting)
         self._print_row(result)
+        return (yield from self._part(meeting))
+
+    def _ping_pong(self, meeting: Meeting) -> Program:
+        """Message by message; both sides tell the same times, which the client takes: half of each
+        one's way there and of its acknowledgement's back, by the network's own clock."""
+        kernel = self._call.host.kernel
+        while self._name == "server" and not meeting.finished and not meeting.gone:
+            yield Pause(on=(meeting.changed,))
+        while self._name == "client" and len(meeting.times_us) < self._plan.iterations:
+            while meeting.mismatched or meeting.gone:
+                yield Pause()
+            flow = meeting.flow = self._flow(meeting)
+            while (took_ps := flow.completion_ps) is None:
+                if meeting.error_status is not None:
+                    return self._completion_error(meeting)
+                yield Pause(until_ns=kernel.now_ns + MESSAGE_NS)
+            meeting.times_us.append(took_ps / 2 / PS_PER_US)
+        if meeting.times_us:
+            self._out.write(report.latency_row(self._plan.size_bytes, meeting.times_us))
+            self._out.flush()
+            self._out.write("\n")
         return (yield from self._part(meeting))
 
     def _rows_for_ever(self, meeting: Meeting) -> Program:

@@ -1,0 +1,57 @@
+"""A testbed file for a lab that is served now: the same lab, with the addresses it listens on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from labtests.core.errors import LabError
+from labtests.core.private_files import write_private
+from labtests.inventory.document import Readable, read_file
+from labtests.inventory.precedence import setting
+from labtests.simlab.keys import KNOWN_HOSTS, USER_KEY, Address
+
+_HEAD = "# Made by `labtests simlab serve`"
+_ELSEWHERE = ("jump", "password_env", "ssh_config", "legacy_ssh")
+"""How the real devices are reached, and these are not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveTestbed:
+    """Where it is written, and of which file it is made. Raises LabError for a file that somebody
+    else wrote, before anything is served."""
+
+    source: Path
+    target: Path
+
+    def __post_init__(self) -> None:
+        if self.target.exists() and not self.target.read_bytes().startswith(_HEAD.encode()):
+            raise LabError(
+                f"{self.target} is there, and no served lab made it; it is not overwritten\n"
+                "  remedy: another file for --write"
+            )
+
+    def write(
+        self, addresses: Iterable[Address], directory: Path, password_env: str | None
+    ) -> None:
+        """Of what the source says all but how devices are reached. Comments stay behind."""
+        tree: Any = read_file(Readable(self.source)).tree
+        tree.pop("linux_lab", None)  # these are no network namespaces
+        for address in addresses:
+            tree["devices"][address.name]["management"].update(
+                dict.fromkeys(key for key in _ELSEWHERE if setting(tree, address.name, key))
+                | ({"password_env": password_env} if password_env else {})
+                | {
+                    "host": address.host,
+                    "port": address.port,
+                    "user": address.user,
+                    "key_file": str(directory / USER_KEY),
+                    "known_hosts": str(directory / KNOWN_HOSTS),
+                    "host_keys": "strict",
+                    "ssh_config": False,
+                }
+            )
+        text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
+        write_private(self.target, f"{_HEAD} from {self.source}: good while it serves.\n{text}")

@@ -1,0 +1,56 @@
+"""FCoE as far as pauses go: virtual interfaces on ports, and the pause time-out of edge ports.
+
+An edge port is one that an F port (`interface vfc`) is bound to. Where `pause mode edge` is on, a
+port that a pause keeps from sending for the time-out drops all that it has to send, of all classes
+(FCoE configuration guide of the Nexus 9000, document 001). Chosen: a watchdog goes before it.
+"""
+
+from labtests.network import PauseTimeout
+from labtests.simlab.switch_cli import (
+    CliSection,
+    EmulatedSwitch,
+    SectionKind,
+    apply_ports,
+    setting,
+)
+
+VFC = "vfc"
+_PAUSE = "system default interface pause"
+USUAL_MS = 500
+IN_ROOT = (
+    setting("feature-set fcoe"),
+    setting(f"{_PAUSE} mode edge"),
+    setting(
+        f"{_PAUSE} timeout <timeout> mode edge",
+        key=f"{_PAUSE} timeout",
+        undo=(f"{_PAUSE} timeout [ <timeout> ] mode edge",),
+        default=f"{_PAUSE} timeout {USUAL_MS} mode edge",
+    ),
+)
+SETTINGS = (
+    setting("bind interface <port>", undo=("bind interface [ <port> ]",)),
+    setting(
+        "switchport mode { e | f | np }",
+        default="switchport mode f",
+        undo=("switchport mode [ e | f | np ]",),
+    ),
+    setting("shutdown"),
+)
+KIND = SectionKind(header="interface vfc{name}", settings=SETTINGS, changed=apply_ports)
+
+
+def time_out(switch: EmulatedSwitch, port: CliSection) -> PauseTimeout | None:
+    """What ends long pauses at the port."""
+    root = switch.configuration.root
+    if f"{_PAUSE} mode edge" not in root.lines or not _is_edge(switch, port.name):
+        return None
+    return PauseTimeout(timeout_ms=root.value(f"{_PAUSE} timeout", "timeout", USUAL_MS))
+
+
+def _is_edge(switch: EmulatedSwitch, port: str) -> bool:
+    return any(
+        each.value("bind interface", "port", "") == port
+        and each.rest("switchport mode") in ("", "f")
+        and "shutdown" not in each.lines
+        for each in switch.configuration.of(VFC).values()
+    )

@@ -1,0 +1,243 @@
+"""Buffer profiles and watermarks of the SONiC box of a dry run, by SSH: what is set acts on packets
+and goes back; what is not known is not 0."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from switch_over_ssh import fixtures_of, shipped
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.device import MemoryLimits, Watermarks
+from labtests.capabilities.records import BufferThresholds, PfcSetting
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, PFC
+from labtests.check import check
+from labtests.core.errors import CommandRejected
+from labtests.drivers.sonic.database import Db
+from labtests.inventory import Endpoint
+from labtests.profile.planning import made, planned
+from labtests.transport.commands import root
+
+TESTBED, BOX = "sonic-cx5", "SN2700"
+IN = Endpoint(device=BOX, interface="Ethernet4")
+USUAL = BufferThresholds(
+    priority=3,
+    unit="bytes",
+    dynamic_exponent=-3,
+    xon_offset=457_600,
+    xon=2288,
+    reserved=1664,
+    headroom=56_992,
+)
+
+simulated, lab = fixtures_of(TESTBED)
+
+
+def typed(lab, *words):
+    return lab.transports[BOX].run(root(*words))
+
+
+def told(lab, table):
+    text = typed(lab, "sonic-cfggen", "-a", json.dumps({table: {}}), "-d", "--var-json", table).text
+    return json.loads(text)
+
+
+def lossless(lab, *priorities):
+    lab.change(IN, PFC, PfcSetting(mode="on", priorities=frozenset(priorities)))
+
+
+def seen(lab):
+    return lab.ask(BOX, lab.setting(IN, BUFFER_THRESHOLDS).read(IN.interface))
+
+
+def test_a_group_gets_a_profile_of_its_own_which_acts_on_packets_and_goes_with_it(lab, simulated):
+    lossless(lab, 3)
+    assert seen(lab) == (USUAL,)
+    before = {table: told(lab, table) for table in ("BUFFER_PG", "BUFFER_PROFILE")}
+    (name,) = {each["profile"] for key, each in before["BUFFER_PG"].items() if key.endswith("|3")}
+    other = replace(USUAL, dynamic_exponent=-5, headroom=20_800, reserved=2080, xon_offset=None)
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, (other,))
+        assert seen(lab) == (other,)
+        own = told(lab, "BUFFER_PG")["Ethernet4|3"]["profile"]
+        assert own == f"labtests-4-3-{name}"
+        assert told(lab, "BUFFER_PROFILE")[name] == before["BUFFER_PROFILE"][name]
+        tables = simulated.lab.network.tables
+        port = simulated.lab.network.switch(BOX)._ports[IN.interface]
+        lane = tables.lane[8 * port + 3]
+        assert (lane.alpha, int(lane.headroom_cells), int(lane.guaranteed_cells)) == (
+            2**-5,
+            100,
+            10,
+        )
+        assert (int(lane.xon_cells), int(lane.xon_offset_cells)) == (11, 0)
+    assert {table: told(lab, table) for table in before} == before
+    assert seen(lab) == (USUAL,)
+
+
+def test_lossless_priorities_come_and_go_around_a_group_of_its_own(lab):
+    lossless(lab, 3)
+    other = replace(USUAL, headroom=20_800)
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, (other,))
+        with lab.restoring():
+            lossless(lab, 3, 5)  # buffermgrd gives both groups its own profile
+            assert seen(lab) == (other, replace(USUAL, priority=5))
+        assert seen(lab) == (other,)
+    assert seen(lab) == (USUAL,)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (replace(USUAL, dynamic_exponent=None, static=100_000), "its pool is dynamic"),
+        (replace(USUAL, static=100_000), "has not one threshold"),
+        (replace(USUAL, unit="cells"), "cells"),
+        (replace(USUAL, headroom=None), "a size and headroom"),
+        (replace(USUAL, priority=5), "group 5 has no buffer profile with headroom"),
+    ],
+    ids=["static", "two", "cells", "none", "of nothing"],
+)
+def test_what_a_profile_cannot_hold_is_refused_and_nothing_is_sent(lab, wanted, said):
+    lossless(lab, 3)
+    before = told(lab, "BUFFER_PROFILE")
+    with pytest.raises(CommandRejected) as refused:
+        lab.change(IN, BUFFER_THRESHOLDS, (wanted,))
+    assert said in str(refused.value)
+    assert told(lab, "BUFFER_PROFILE") == before
+
+
+def test_an_entry_of_two_groups_does_not_say_two_things(lab):
+    lossless(lab, 3, 4)
+    first, second = seen(lab)
+    with pytest.raises(CommandRejected, match="one entry of 2 groups"):
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(first, headroom=20_800), second))
+    alike = tuple(replace(each, headroom=20_800) for each in (first, second))
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, alike)
+        assert seen(lab) == alike
+    assert seen(lab) == (first, second)
+
+
+def test_a_profile_that_labtests_would_not_make_is_come_back_to(lab):
+    """One without a size, and a number with zeros in front, is somebody's all the same."""
+    lossless(lab, 3)
+    (name,) = {e["profile"] for k, e in told(lab, "BUFFER_PG").items() if k.endswith("|3")}
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", f"BUFFER_PROFILE|{name}", "xon", "02288")
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HDEL", f"BUFFER_PROFILE|{name}", "size")
+    before = {table: told(lab, table) for table in ("BUFFER_PG", "BUFFER_PROFILE")}
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(USUAL, headroom=20_800),))
+        assert told(lab, "BUFFER_PG")["Ethernet4|3"]["profile"].startswith("labtests-")
+    assert {table: told(lab, table) for table in before} == before
+
+
+@pytest.mark.parametrize("value", ["-9", "9", "1e3", "", "--3"])
+def test_a_threshold_that_is_none_is_told(lab, value):
+    lossless(lab, 3)
+    (name,) = {e["profile"] for k, e in told(lab, "BUFFER_PG").items() if k.endswith("|3")}
+    profiles = told(lab, "BUFFER_PROFILE")
+    odd = {**profiles, name: {**profiles[name], "dynamic_th": value}}
+    db = Db({"BUFFER_PG": told(lab, "BUFFER_PG"), "BUFFER_PROFILE": odd, "BUFFER_POOL": {}})
+    with pytest.raises(CommandRejected, match="BUFFER_PROFILE"):
+        lab.setting(IN, BUFFER_THRESHOLDS).value(db, IN.interface)
+
+
+def test_two_entries_of_a_group_are_not_one(lab):
+    lossless(lab, 3)
+    (name,) = {e["profile"] for k, e in told(lab, "BUFFER_PG").items() if k.endswith("|3")}
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "BUFFER_PG|Ethernet4|3-4", "profile", name)
+    with pytest.raises(CommandRejected, match="has group 3, too"):
+        seen(lab)
+
+
+def test_what_may_be_held_is_told_in_bytes(lab):
+    lossless(lab, 3)
+    (only,) = lab.ask(BOX, lab.part(BOX, MemoryLimits).memory_limits(IN.interface)).priorities
+    assert (only.priority, only.headroom_bytes, only.alpha) == (3, 56_992, 1 / 8)
+    assert only.pool_bytes == int(told(lab, "BUFFER_POOL")["ingress_lossless_pool"]["size"])
+
+
+def test_a_profile_s_cells_are_told_in_bytes_and_made_behind_pfc(lab):
+    form = shipped()
+    buffer = form.buffer.model_copy(update={"headroom_cells": 400})
+    profile = form.model_copy(update={"buffer": buffer})
+    with lab.restoring():
+        plans = planned(profile, lab)
+        (plan,) = (plan for plan in plans if plan.device == BOX)
+        notes = [each.problem for each in plan.findings if each.kind == "note"]
+        assert "buffer.headroom_cells: 400 cells of 208 B are 83200 bytes here" in notes
+        later = {each.setting for each in plan.troubles if each.later}
+        assert "buffer_thresholds" in later  # no group is lossless yet
+        assert plan.impossible == []
+        made(profile, lab, plans)
+        assert {each.headroom for each in seen(lab)} == {83_200}
+        assert not any(each.steps or each.troubles for each in planned(profile, lab))
+    assert seen(lab) == ()
+
+
+def test_the_check_sees_headroom_that_is_too_small_and_a_kmax_that_is_never_reached(lab):
+    typed(lab, "config", "qos", "reload")
+    assert {each.level for each in check(lab, idle_s=0).findings if each.check == "memory"} == {
+        "ok"
+    }
+    (name,) = {e["profile"] for k, e in told(lab, "BUFFER_PG").items() if k.endswith("|3-4")}
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", f"BUFFER_PROFILE|{name}", "xoff", "512",
+          "dynamic_th", "-6")  # fmt: skip
+    found = [each for each in check(lab, idle_s=0).findings if each.check == "memory"]
+    said = {(each.level, each.finding.partition(":")[0].partition(" from ")[0]) for each in found}
+    assert said == {
+        ("failure", "priority 3 has headroom of 512 bytes"),
+        ("failure", "priority 4 has headroom of 512 bytes"),
+        ("warning", "queue 3 marks all"),
+        ("warning", "queue 4 marks all"),
+    }
+    assert all(each.device == BOX and each.remedy for each in found)
+
+
+# -- watermarks ------------------------------------------------------------------------------------
+
+
+def peaks(lab):
+    part = lab.part(BOX, Watermarks)
+    found = lab.ask(BOX, part.watermarks(IN.interface))
+    return {(each.counter, each.index): each for each in found}
+
+
+def test_nothing_is_known_before_the_first_poll_and_of_a_group_without_a_profile(lab):
+    lossless(lab, 3)
+    part, found = lab.part(BOX, Watermarks), peaks(lab)
+    assert len(found) == 32
+    assert {each.value for each in found.values()} == {None}
+    assert lab.ask(BOX, part.watermark_age_s()) == 75.0
+    lab.clock.sleep(61)
+    found = peaks(lab)
+    assert found[c.SHARED_PEAK_BYTES, 3].value == 0
+    assert found[c.SHARED_PEAK_BYTES, 5].value is None  # printed as 0
+    assert "BUFFER_PG" in found[c.SHARED_PEAK_BYTES, 5].missing
+
+
+def test_what_is_not_polled_is_not_known_although_it_is_shown(lab):
+    lossless(lab, 3)
+    lab.clock.sleep(61)
+    typed(lab, "counterpoll", "watermark", "disable")
+    found, part = peaks(lab), lab.part(BOX, Watermarks)
+    assert {each.value for each in found.values()} == {None}
+    assert "PG_WATERMARK is not polled" in found[c.HEADROOM_PEAK_BYTES, 3].missing
+    with pytest.raises(CommandRejected, match="counterpoll watermark enable"):
+        lab.ask(BOX, part.watermark_age_s())
+
+
+def test_clearing_forgets_what_was_polled_and_not_what_was_not(lab):
+    typed(lab, "counterpoll", "watermark", "interval", "1000")
+    part = lab.part(BOX, Watermarks)
+    assert lab.ask(BOX, part.watermark_age_s()) == 1.25
+    lab.clock.sleep(3)
+    typed(lab, "sonic-clear", "queue", "watermark", "unicast")
+    assert peaks(lab)[c.QUEUE_PEAK_BYTES, 0].value == 0
+    before = lab.transports[BOX].run(root("watermarkstat", "-t", "buffer_pool")).text
+    assert before.splitlines()[0] == "Shared pool maximum occupancy:"
+    lab.ask(BOX, part.forget_watermarks())
+    assert {each.value for (name, _), each in peaks(lab).items() if name == c.QUEUE_PEAK_BYTES} == {
+        0
+    }
