@@ -12,6 +12,7 @@ BELOW, ABOVE = 0.4, 0.75  # of line rate, each of two: together 80 %, and 150 %
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for")
+@pytest.mark.covers("A14", "A15", "A16", "B14")
 def test_nothing_is_lost_below_the_bottleneck(incast):
     """Below the bottleneck no queue drops a packet, and that proves nothing about congestion."""
     incast.trust_dscp()

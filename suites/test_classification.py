@@ -11,6 +11,7 @@ from labtests.verdicts import classified
 
 
 @pytest.mark.requires("queue_counters", "dscp_map")
+@pytest.mark.covers("D1")
 def test_each_dscp_gets_the_queue_that_the_map_says(incast):
     """All 64 DSCPs: every packet in the queue that the map says, none in another."""
     incast.trust_dscp()

@@ -62,6 +62,7 @@ def test_a_switch_warns_before_it_loses(incast):
     switches=("pfc", "trust", "pfc_counters", "queue_counters", "scheduling_for"),
 )
 @pytest.mark.requires(switches=("pfc_alarm", "pfc_warnings"))
+@pytest.mark.covers("B15")
 def test_a_switch_warns_of_a_host_that_pauses_it(incast):
     """Early warning: a host that sends pause frames without end is logged, a quiet one is not."""
     incast.trust_dscp()

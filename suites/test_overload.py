@@ -20,6 +20,7 @@ def over(traffic):
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for")
+@pytest.mark.covers("A8")
 def test_drops_are_in_the_overloaded_queue_only(incast):
     """An overloaded queue drops, the others do not; every packet is accounted for."""
     incast.trust_dscp()

@@ -29,6 +29,7 @@ TIMES, APART_S = 3, 0.5  # served again after 200 ms without a pause, or one loo
     switches=("pfc", "trust", "pfc_counters", "queue_counters", "scheduling_for"),
 )
 @pytest.mark.requires(switches=("pfc_watchdog", "watchdog_times", "watchdog_counters"))
+@pytest.mark.covers("B12", "B16", "B17", "F1", "F5", "F7", "F10", "F11", "F12", "F15")
 def test_the_watchdog_shuts_a_queue_that_is_paused_without_end(incast):
     """PFC watchdog: long storms shut the paused queue each time, short ones never."""
     incast.trust_dscp()

@@ -24,6 +24,7 @@ OVERLOAD = 0.75  # of line rate, from each of two senders
         *("queue_counters", "drop_counters", "pfc_counters"),
     ),
 )
+@pytest.mark.covers("D3")
 def test_tagged_packets_cross_two_switches_without_loss(incast):
     """802.1p priority 5 fills the egress, and is marked, paused if need be, and never dropped."""
     incast.trust_tags()

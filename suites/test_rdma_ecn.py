@@ -17,6 +17,7 @@ ECT = 2  # in the TOS byte: ECN-capable, ECT(0)
 @pytest.mark.requires(
     hosts=("rdma_links", "rdma_counters", "rdma_ecn"), switches=("ecn", "ecn_on", "queue_counters")
 )
+@pytest.mark.covers("E8")
 def test_an_rdma_incast_is_marked_where_it_is_ecn_capable(incast):
     """RDMA with ECN: packets are marked, few are dropped, and every packet is accounted for."""
     incast.trust_dscp()

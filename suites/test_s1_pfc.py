@@ -23,6 +23,7 @@ PFC_OFF = PfcSetting(mode="off", priorities=frozenset())
 @pytest.mark.requires(
     hosts=("pfc", "trust"), switches=("pfc", "trust", "pfc_counters", "queue_counters")
 )
+@pytest.mark.covers("A1", "A7", "A11", "A12", "A13", "A15")
 def test_pfc_holds_a_udp_incast_without_loss(incast):
     """PFC: the faster of two UDP classes is paused, and nothing is lost."""
     incast.trust_dscp()

@@ -16,6 +16,7 @@ EVERY = frozenset(range(8))
     hosts=("rdma_links", "trust", "reaction_point", "notification_point", "nic_counters"),
     switches=("pfc", "trust", "ecn", "queue_counters"),
 )
+@pytest.mark.covers("A6", "E11")
 def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""
     incast.trust_dscp()

@@ -14,6 +14,7 @@ OFFERED = 0.75  # of line rate, each of two: they have time to make up for what 
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for")
+@pytest.mark.covers("D6", "D8", "D9", "D10", "D13")
 def test_each_queue_gets_the_share_that_the_scheduler_owes_it(incast):
     """Equal, weighted 2 to 3, strict: every queue gets its share of an overloaded port."""
     incast.trust_dscp()

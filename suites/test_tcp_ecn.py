@@ -13,6 +13,7 @@ STREAMS = 4  # of each sender
 
 
 @pytest.mark.requires("ecn", "ecn_on", "queue_counters", "host_counters", "tcp_ecn")
+@pytest.mark.covers("E4", "E8")
 def test_a_tcp_incast_is_marked_instead_of_dropped(incast):
     """TCP with ECN: packets are marked, and few are dropped or retransmitted."""
     incast.trust_dscp()

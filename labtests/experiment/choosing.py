@@ -6,6 +6,7 @@ no class is in the queue (or at a host
 in the priority) of what a tool sends with TOS 0 beside it, and of what has no DSCP at all, as ARP.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,7 @@ class Maps:
     pauses: tuple[int, ...] | None = None
     strict: frozenset[int] = frozenset()  # queues that are served before others
     cnp_dscp: int | None = None  # of the receiver's CNPs, where they come back
+    odd: tuple[str, ...] = ()  # ports of hosts whose map is not that of most
 
     def mark(self, dscp: int) -> tuple[int, int | None]:
         """Queue, and priority at the hosts."""
@@ -175,7 +177,13 @@ def maps_of(lab: Lab, roles: Roles, *, rdma: bool = False) -> Maps:
         pauses=pauses,
         strict=_strict(lab, at),
         cnp_dscp=lab.ask(nic.device, cnp_dscp_asked(lab, nic)) if rdma else None,
+        odd=_odd(dict(zip(nics, of_hosts, strict=True))),
     )
+
+
+def _odd(maps: Mapping[Endpoint, tuple[int, ...]]) -> tuple[str, ...]:
+    usual = Counter(maps.values()).most_common(1)
+    return tuple(str(at) for at, found in maps.items() if found != usual[0][0])
 
 
 def _strict(lab: Lab, at: Endpoint) -> frozenset[int]:
@@ -242,6 +250,8 @@ def _why_not(maps: Maps, needed: int, found: int) -> str:
     served = f"; {first} served before others" if first else ""
     if maps.cnp_dscp is not None:
         served += f"; CNPs (DSCP {maps.cnp_dscp}) use {maps.queues[maps.cnp_dscp]}"
+    if maps.odd:
+        served += f"; another map than most hosts: {', '.join(maps.odd)}"
     return (
         f"{maps.where}: the suite needs {needed} classes of traffic, each in a queue (and at the "
         f"hosts in a priority, the same on all) of its own, and the maps leave {found}: DSCPs lead "

@@ -1,14 +1,16 @@
 """An incast, as a suite speaks of it: set the lab, run a phase, judge what was seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from typing import Literal
 
-from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import EcnCurves, EcnMarking, MemoryLimits, QueueShares, Shares
 from labtests.capabilities.records import (
+    DcbxControl,
     DcbxSetting,
     EcnSetting,
     MarkingCurve,
@@ -19,7 +21,9 @@ from labtests.capabilities.records import (
     WatchdogTimes,
 )
 from labtests.capabilities.settings import (
+    BUFFER_THRESHOLDS,
     DCBX,
+    DCBX_CONTROL,
     ECN,
     NOTIFICATION_POINT,
     PFC,
@@ -34,21 +38,23 @@ from labtests.capabilities.settings import (
 )
 from labtests.core.errors import CommandRejected
 from labtests.core.units import dscp_of_tos
-from labtests.experiment import choosing
+from labtests.experiment import choosing, patterns
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.fitting import Class, NotHere, at_the_trunk
 from labtests.experiment.judging import Judged, NotPassed
+from labtests.experiment.negotiating import dcbx_of, settled
 from labtests.experiment.pace import Pace, Span
+from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
-from labtests.experiment.roles import Role, Roles, roles_of
+from labtests.experiment.roles import Role, Roles, roles_of, with_bystanders
 from labtests.experiment.traffic import Traffic, mtus_of
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
-from labtests.verdicts import Thresholds, Verdict, lossless, sound
-from labtests.workloads import PauseStorm
+from labtests.verdicts import Limits, Thresholds, Verdict, lossless, sound, sound_among
+from labtests.workloads import FlowTool, PauseStorm
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
@@ -73,11 +79,17 @@ class Incast:
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     planned: list[Span] = field(default_factory=list)  # in a plan: how long each phase would take
+    controls: tuple[Evidence, ...] = field(default=(), init=False)
+    watches_dcbx: bool = field(default=False, init=False)
+    _refresh: Refresh | None = field(default=None, init=False)
+    _watermarks: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self.roles: Roles = roles_of(self.lab.testbed)
-        self.controls: tuple[Evidence, ...] = ()
-        self._refresh: Refresh | None = None
+        self.roles: Roles = self._own_roles()
+
+    def _own_roles(self) -> Roles:
+        """Who takes part, by the testbed."""
+        return roles_of(self.lab.testbed)
 
     # -- who and where -----------------------------------------------------------------------
 
@@ -99,7 +111,7 @@ class Incast:
     @cached_property
     def traffic(self) -> Traffic:
         """What the senders can be asked, by their links and MTU."""
-        mtus = mtus_of(self.lab, (*self.senders, self.receiver))
+        mtus = mtus_of(self.lab, self.roles.hosts)
         return Traffic(roles=self.roles, pace=self.pace, own_mtu_bytes=mtus)
 
     # -- settings ----------------------------------------------------------------------------
@@ -110,7 +122,7 @@ class Incast:
 
     def trust_dscp(self) -> None:
         """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
-        ends = [end for r in (*self.senders, self.receiver) for end in (r.nic, r.switch)]
+        ends = [end for role in self.roles.hosts for end in (role.nic, role.switch)]
         for at in (*ends, *self.roles.transit):
             if self.lab.has(at.device, TRUST):
                 self.set(at, TRUST, TrustSetting(source="dscp"))
@@ -119,7 +131,7 @@ class Incast:
         """The same by the 802.1p priority of packets' tags. A lab whose hosts send none skips the
         test, with the reason."""
         self.roles = replace(self.roles, tags=choosing.tags_of(self.lab, self.roles))
-        ends = [end for r in (*self.senders, self.receiver) for end in (r.nic, r.switch)]
+        ends = [end for role in self.roles.hosts for end in (role.nic, role.switch)]
         for at in (*ends, *self.roles.transit):
             self.set(at, TRUST, TrustSetting(source="dot1p"))
 
@@ -134,6 +146,22 @@ class Incast:
             )
         return Class(tos=tags.index(priority) << 2)
 
+    def with_bystanders(self) -> None:
+        """From here on every host that the testbed names in `roles:` has a part, as patterns give
+        it one, and its ports are set and watched like the others'."""
+        self.roles = with_bystanders(self.lab.testbed, self.roles)
+
+    def expect_equal_links(self) -> None:
+        """Hosts have links of one speed, and cables between switches are no bottleneck. A lab that
+        is not so skips the test, with the reason."""
+        cables = [self.lab.testbed.link_of(end) for end in self.roles.transit]
+        self.traffic.expect_equal_links(float(c.speed_bits_per_s) for c in cables if c is not None)
+
+    def expect_senders(self, *, at_most: int) -> None:
+        """No more than these. A lab with more skips the test, with the reason."""
+        if len(self.senders) > at_most:
+            raise NotHere(f"the suite is for {at_most} senders at most; there are more here")
+
     def at_the_trunk(self) -> None:
         """The bottleneck is the port on the cable between switches that all senders share, which is
         full first. A lab without such a cable skips the test, with the reason."""
@@ -142,9 +170,35 @@ class Incast:
     def tell_by_dcbx(self, version: Literal["rev100", "rev101", "standard"]) -> None:
         """The switch ports opposite hosts tell them of PFC and ETS, in this version, where switches
         can be told so."""
-        for role in (*self.senders, self.receiver):
+        for role in self.roles.hosts:
             if self.lab.has(role.switch.device, DCBX):
                 self.set(role.switch, DCBX, DcbxSetting(tells=True, version=version))
+
+    def watch_dcbx(self) -> None:
+        """From now on, each phase reads what DCBX has come to at the senders' cables."""
+        self.watches_dcbx = True
+
+    def give_to_firmware(self) -> None:
+        """DCBX in the senders' NICs sets their PFC and ETS. A lab whose NICs speak none skips the
+        test, with the reason."""
+        for role in self.senders:
+            self.set(role.nic, DCBX_CONTROL, DcbxControl(by="firmware"))
+            if self.lab.planned is None:
+                host, _ = dcbx_of(self.lab, role)
+                if host.willing is not True:
+                    raise NotHere(
+                        f"{host.device} {host.port} takes nothing over by DCBX: {host.unknown}"
+                    )
+
+    def let_dcbx_settle(self) -> None:
+        """Until the senders have taken over what their switch ports tell, or it takes too long."""
+        if self.lab.planned is None and not settled(self.lab, self.roles):
+            self.progress("DCBX has not settled: hosts and switch ports show different priorities")
+
+    def lossless_at_hosts(self) -> frozenset[int]:
+        """The priorities for which PFC works at any of the senders now."""
+        each = (dcbx_of(self.lab, role)[0].in_force for role in self.senders)
+        return frozenset().union(*(some or () for some in each))
 
     def serve_equally(self) -> None:
         """Every queue of the bottleneck gets the same share."""
@@ -161,16 +215,29 @@ class Incast:
     def serve_first(self, queue: int) -> None:
         """This queue has strict priority over the others, at the bottleneck and behind it. Those
         keep their shares where they have any of the same kind, else all get the same."""
-        shares: Shares = tuple(None if n == queue else EQUAL_SHARE for n in range(QUEUES))
         for at in (self.bottleneck, *self.roles.behind):
-            wanted = self.lab.part(at.device, QueueShares).scheduling_for(shares)
-            now = self.lab.ask(at.device, self.lab.setting(at, SCHEDULING).read(at.interface))
-            kinds = [(each.discipline, each.unit) for each in (now, wanted)]
-            if kinds[0] == kinds[1] and all(each.group != "sp" for each in now.queues):
-                pairs = zip(now.queues, wanted.queues, strict=True)
-                kept = (new if new.queue == queue else old for old, new in pairs)
-                wanted = replace(wanted, queues=tuple(kept))
-            self.set(at, SCHEDULING, wanted)
+            self._serve_first(at, queue)
+
+    def serve_cnps_first(self) -> None:
+        """The same for the queue of the receiver's CNPs, at each port that they leave a switch by.
+        A lab whose receiver does not tell their DSCP, or a port where others have it, skips it."""
+        nic, shared = self.receiver.nic, self.queues
+        dscp = self.lab.ask(nic.device, choosing.cnp_dscp_asked(self.lab, nic))
+        if dscp is None or shared[dscp] == shared[0]:
+            raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
+        for at in (*(role.switch for role in self.senders), *self.roles.transit):
+            self._serve_first(at, choosing.queues_at(self.lab, at, self.roles.tags)[dscp])
+
+    def _serve_first(self, at: Endpoint, queue: int) -> None:
+        shares: Shares = tuple(None if n == queue else EQUAL_SHARE for n in range(QUEUES))
+        wanted = self.lab.part(at.device, QueueShares).scheduling_for(shares)
+        now = self.lab.ask(at.device, self.lab.setting(at, SCHEDULING).read(at.interface))
+        kinds = [(each.discipline, each.unit) for each in (now, wanted)]
+        if kinds[0] == kinds[1] and all(each.group != "sp" for each in now.queues):
+            pairs = zip(now.queues, wanted.queues, strict=True)
+            kept = (new if new.queue == queue else old for old, new in pairs)
+            wanted = replace(wanted, queues=tuple(kept))
+        self.set(at, SCHEDULING, wanted)
 
     def serve(self, shares: Shares) -> None:
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there
@@ -223,9 +290,9 @@ class Incast:
     def lossless_on_the_way(self, priority: int) -> None:
         """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs."""
         wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
-        self.pfc_at_switch(wanted)
-        self.set(self.receiver.switch, PFC, wanted)
-        for role in (*self.senders, self.receiver):
+        for at in (*(role.switch for role in self.roles.hosts), *self.roles.transit):
+            self.set(at, PFC, wanted)
+        for role in self.roles.hosts:
             self.set(role.nic, PFC, wanted)
 
     def storm(self, priority: int, lasting_ms: int, *, times: int, apart_s: float) -> PauseStorm:
@@ -255,14 +322,40 @@ class Incast:
 
     def _switch_ports(self, kind: Kind[T]) -> tuple[Endpoint, ...]:
         """Those on the way that have this setting."""
-        opposite = (*(role.switch for role in self.senders), self.bottleneck)
+        opposite = (*(role.switch for role in self.roles.hosts), self.bottleneck)
         ports = (*opposite, *self.roles.transit, *self.roles.behind)
         return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
+    def read_watermarks(self) -> None:
+        """Every phase from now on tells the most that the senders' switch ports held in it."""
+        self._watermarks = True
+
+    def limits(self) -> Limits:
+        """What the ports opposite the senders may hold, as they tell it."""
+        ports = dict.fromkeys(role.switch for role in self.senders)
+        parts = {at: self.lab.part(at.device, MemoryLimits) for at in ports}
+        return {
+            (at.device, at.interface): self.lab.ask(at.device, part.memory_limits(at.interface))
+            for at, part in parts.items()
+        }
+
+    @contextmanager
+    def headroom_at_switch(self, amount: int) -> Iterator[None]:
+        """Inside, the lossless priorities of the ports opposite the senders have so much headroom,
+        in each device's own unit, and no more; all else is as it was."""
+        with self.lab.restoring():
+            for at in dict.fromkeys(role.switch for role in self.senders):
+                setting = self.lab.setting(at, BUFFER_THRESHOLDS)
+                now = self.lab.ask(at.device, setting.read(at.interface))
+                self.set(at, BUFFER_THRESHOLDS, tuple(replace(e, headroom=amount) for e in now))
+            yield
+
     def watch_for_storms(self, times: WatchdogTimes) -> None:
-        """The PFC watchdog of the bottleneck's switch works with these times, at the bottleneck."""
+        """The PFC watchdog of the bottleneck's switch works with these times, where they can be
+        set, at the bottleneck."""
         at = self.bottleneck
-        self.set(self.lab.place(at, WATCHDOG_TIMES), WATCHDOG_TIMES, times)
+        place = self.lab.place(at, WATCHDOG_TIMES)
+        self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
 
     def warn_of_pauses(
@@ -299,9 +392,10 @@ class Incast:
         )
         return self.lab.part(self.bottleneck.device, EcnCurves).ecn_for((curve,), cell_bytes=1)
 
-    def dcqcn_everywhere(self, priorities: frozenset[int]) -> None:
-        """RP of every sender and NP of the receiver on these priorities, off on the others."""
-        self.traffic.expect_marks_in_time()
+    def dcqcn_everywhere(self, priorities: frozenset[int], *, times: int = 1) -> None:
+        """RP of every sender and NP of the receiver on these priorities, off on the others. A lab
+        in which marks come too seldom to hold so many times as many senders skips the test."""
+        self.traffic.expect_marks_in_time(times)
         for role in self.senders:
             self.set(role.nic, REACTION_POINT, priorities)
         self.set(self.receiver.nic, NOTIFICATION_POINT, priorities)
@@ -321,6 +415,11 @@ class Incast:
         seconds = refreshes * (self._measured_refresh().seconds or 0.0)
         return self.traffic.lasting(seconds).loads(*classes)
 
+    def alone(self, traffic: Class) -> tuple[SenderPart, ...]:
+        """A load of one class by one sender whose link is no faster than the receiver's, so that it
+        makes no queue."""
+        return self.traffic.alone(traffic)
+
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""
         every_s = storm.every_s + self.pace.sample_every_s  # each begins when a sample is taken
@@ -335,6 +434,21 @@ class Incast:
         """Every sender (`pair`: two of them) as fast as it can by ib_send_bw; all but the first
         later, in another class."""
         return self.traffic.rdma(early, late, pair=pair)
+
+    def flows(
+        self,
+        pattern: Pattern,
+        *tools: FlowTool,
+        beside: tuple[SenderPart, ...] = (),
+        rows: int = 2,
+    ) -> tuple[SenderPart, ...]:
+        """A flow for each way of the pattern, by one of the tools in turn, all at the same time,
+        `beside` others, for as long as a load lasts, and as so many rows of a tool."""
+        return self.traffic.flows(tuple(pattern(self.roles)), tools, beside, rows)
+
+    def overload_each(self, traffic: Class) -> tuple[SenderPart, ...]:
+        """Each host in turn gets more than its link carries, by UDP from others."""
+        return self.traffic.in_turns(tuple(patterns.turns(self.roles)), traffic)
 
     # -- phases and judging ------------------------------------------------------------------
 
@@ -433,7 +547,9 @@ class Incast:
             idle=self.idle,
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
             mtu_bytes=self.traffic.mtu_bytes,
+            watermarks=self._watermarks,
             own_mtu_bytes=self.traffic.own_mtu_bytes,
+            dcbx=self.watches_dcbx,
         )
 
     def _phase(
@@ -447,7 +563,7 @@ class Incast:
     ) -> Evidence:
         phase = replace(self._ready(name, traffic, control=control), storm=storm, warnings=warnings)
         if self.lab.planned is not None:
-            self.planned.append(phase.pace.phase)
+            self.planned.append(phase.span)
             return phase.planned()
         refresh = self._measured_refresh()
         record = replace(phase, refresh=refresh).run(traffic)
@@ -461,7 +577,7 @@ class Incast:
 
     def soundness(self, seen: Evidence) -> Verdict:
         """What is asked of every phase."""
-        return sound(seen)
+        return sound_among(seen) if seen.receivers else sound(seen)
 
     def _measured_refresh(self) -> Refresh:
         """Before the first phase, so that no phase rests on a guess; and behind one in which it was
@@ -473,7 +589,11 @@ class Incast:
 
 
 def _lasting(pace: Pace, traffic: tuple[SenderPart, ...]) -> Pace:
-    """When all start together and end by themselves, a phase is as long as the longest of them."""
+    """When all start together and end by themselves, a phase is as long as the longest of them; or
+    as long as they are to last."""
+    told = [sending.lasts_s for sending in traffic if sending.lasts_s is not None]
+    if told:
+        return replace(pace, lab_seconds=max(told))
     ends = [sending.tool.ends_after_s for sending in traffic if not sending.starts_after_s]
     known = [end_s for end_s in ends if end_s is not None]
     if not known or len(known) != len(traffic):

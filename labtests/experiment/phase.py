@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.device import PfcWarnings, RdmaDevices
+from labtests.capabilities.device import PfcWarnings, RdmaDevices, Watermarks
 from labtests.capabilities.records import Reading, WarningLog
+from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
 from labtests.experiment.crossings import crossings, returns
-from labtests.experiment.pace import Pace
+from labtests.experiment.negotiating import dcbx_seen
+from labtests.experiment.pace import Pace, Span
 from labtests.experiment.reachability import unreachable
 from labtests.experiment.refresh import still
 from labtests.experiment.roles import Role, Roles
@@ -36,7 +38,7 @@ from labtests.measure.evidence import (
 )
 from labtests.measure.telemetry import Telemetry, Watch
 from labtests.verdicts import out_of_balance
-from labtests.workloads import Iperf3, Party, PauseStorm, Perftest, Stream, incast
+from labtests.workloads import FlowTool, Party, PauseStorm, Stream, incast
 
 SETTLING = frozenset(
     {
@@ -61,12 +63,13 @@ OF_CLASSES = frozenset({c.TX_PACKETS, c.RX_PACKETS})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SenderPart:
-    """One sender's part of an incast. `to`: whom it sends to, where that is not the receiver."""
+    """One flow: who sends by which tool. `to`: whom it sends to, where that is not the receiver."""
 
     role: Role
-    tool: Iperf3 | Perftest
+    tool: FlowTool
     starts_after_s: float
     to: Role | None = None
+    lasts_s: float | None = None  # of the whole traffic; None: as the pace has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,8 @@ class Phase:
     cycle: tuple[CycleHop, ...] = ()
     beside: Places = ()
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
+    dcbx: bool = False  # and what DCBX has come to at the senders' cables
+    watermarks: bool = False  # and the most that their ports held
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -109,36 +114,69 @@ class Phase:
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
-        logged = self._logged()
+        logged, forgotten = self._logged(), self._peaks(forget=True)
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
+        peaks = (forgotten, self._peaks())
         logs = tuple(zip(logged, self._logged(), strict=True))
         evidence = self._with_late_counters(evidence, counters.all)
         refresh = still(self.lab, self.roles, self.refresh)
+        agreed = dcbx_seen(self.lab, self.roles) if self.dcbx else ()
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
-        evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs)
+        evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
+        evidence = replace(evidence, dcbx=agreed)
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _logged(self) -> tuple[WarningLog, ...]:
         """What the senders' switches, and the receiver's, have logged so far."""
-        each = (*self.roles.senders, self.roles.receiver)
-        switches = dict.fromkeys(role.switch.device for role in each)
+        switches = dict.fromkeys(role.switch.device for role in self.roles.hosts)
         return tuple(
             self.lab.ask(name, self.lab.part(name, PfcWarnings).pfc_warnings())
             for name in (switches if self.warnings else ())
         )
 
+    @property
+    def span(self) -> Span:
+        """How long it takes."""
+        wait_s = 2 * self._age_s()
+        return self.pace.phase + Span(least_s=wait_s, most_s=wait_s)
+
+    @property
+    def _watermarked(self) -> tuple[Endpoint, ...]:
+        ports = dict.fromkeys(role.switch for role in self.roles.senders)
+        return tuple(ports) if self.watermarks else ()
+
+    def _age_s(self) -> float:
+        """What is longer ago is in all watermarks."""
+        parts = {at.device: self.lab.part(at.device, Watermarks) for at in self._watermarked}
+        ages = [self.lab.ask(name, part.watermark_age_s()) for name, part in parts.items()]
+        return max(ages, default=0.0)
+
+    def _peaks(self, *, forget: bool = False) -> tuple[Reading, ...]:
+        """Of the ports opposite the senders, with all in it that has happened so far; and of the
+        time from now on."""
+        ports = self._watermarked
+        parts = {at.device: self.lab.part(at.device, Watermarks) for at in ports}
+        if age_s := self._age_s():
+            self._say(f"waiting {age_s:g} s until watermarks have all that has happened")
+            self.lab.clock.sleep(age_s)
+        for name, part in parts.items() if forget else ():
+            self.lab.expect_lease()
+            self.lab.ask(name, part.forget_watermarks())
+        each = (self.lab.ask(at.device, parts[at.device].watermarks(at.interface)) for at in ports)
+        return tuple(reading for readings in each for reading in readings)
+
     def _at_rest(
         self, traffic: tuple[SenderPart, ...], seen: DeviceSettings, counters: "_Counters"
     ) -> Evidence:
         """Who sends what where, and the first read of the quiet window."""
+        everything, traffic = traffic, loads(traffic)
         places = tuple(self._place(s.role, s.tool.tos, seen) for s in traffic)
-        towards = tuple(self._place(s.to, s.tool.tos, seen) for s in traffic if s.to is not None)
         return replace(
             self._evidence(places, self.lab.clock.now_s()),
-            receivers=towards,
-            unreachable=tuple(self._unreachable(traffic)),
+            receivers=self._towards(traffic, seen),
+            unreachable=tuple(self._unreachable(everything)),
             refresh=self.refresh,
             crossings=crossings(self.roles, seen.queues, [(s.role, s.tool.tos) for s in traffic]),
             cnp=self._cnp_class(seen),
@@ -172,7 +210,8 @@ class Phase:
             evidence,
             start_s=started_s,
             end_s=clock.now_s(),
-            flows=flows,
+            flows=tuple(f for f, s in zip(flows, traffic, strict=True) if not s.tool.probes),
+            probes=tuple(f for f, s in zip(flows, traffic, strict=True) if s.tool.probes),
             before=before,
             samples=tuple(samples),
             storm=stormed,
@@ -237,14 +276,12 @@ class Phase:
 
     def _settings(self) -> DeviceSettings:
         watchdog = self.storm is not None
-        return settings_seen(self.lab, self.roles, watchdog=watchdog, beside=self.beside)
+        able = (at for at in self._watermarked if self.lab.has(at.device, BUFFER_THRESHOLDS))
+        beside = (*self.beside, *((at, BUFFER_THRESHOLDS) for at in able))
+        return settings_seen(self.lab, self.roles, watchdog=watchdog, beside=beside)
 
     def _watch(self) -> Watch:
-        ends = [
-            end
-            for role in (*self.roles.senders, self.roles.receiver)
-            for end in (role.nic, role.switch)
-        ]
+        ends = [end for role in self.roles.hosts for end in (role.nic, role.switch)]
         ports: dict[str, tuple[str, ...]] = {}
         for end in dict.fromkeys((*ends, *self.roles.transit)):
             ports[end.device] = (*ports.get(end.device, ()), end.interface)
@@ -261,6 +298,18 @@ class Phase:
         dscp, at_nic = dscp_of_tos(tos), seen.queues.get(role.nic)
         priority = at_nic[dscp] if at_nic is not None else None
         return place(role, priority, seen.queues[self.roles.bottleneck][dscp])
+
+    def _towards(self, traffic: tuple[SenderPart, ...], seen: DeviceSettings) -> tuple[Place, ...]:
+        """Where each flow leaves the switches, with its class there; nothing where all of them go
+        to the one receiver."""
+        to = [sending.to or self.roles.receiver for sending in traffic]
+        if set(to) <= {self.roles.receiver}:
+            return ()
+        places = (self._place(role, s.tool.tos, seen) for role, s in zip(to, traffic, strict=True))
+        return tuple(
+            replace(there, queue=seen.queues[role.switch][dscp_of_tos(s.tool.tos)])
+            for there, role, s in zip(places, to, traffic, strict=True)
+        )
 
     def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
@@ -292,8 +341,8 @@ class Phase:
             starts_after_s=sending.starts_after_s,
         )
 
-    def _party(self, role: Role, tool: Iperf3 | Perftest) -> Party:
-        rdma = self._rdma_device(role.nic) if isinstance(tool, Perftest) else None
+    def _party(self, role: Role, tool: FlowTool) -> Party:
+        rdma = self._rdma_device(role.nic) if tool.of_rdma else None
         return Party(
             name=role.name,
             transport=self.lab.transports[role.name],
@@ -317,6 +366,11 @@ class Phase:
         return found
 
 
+def loads(traffic: tuple[SenderPart, ...]) -> tuple[SenderPart, ...]:
+    """What fills queues: all but probes."""
+    return tuple(sending for sending in traffic if not sending.tool.probes)
+
+
 @dataclass(frozen=True, slots=True)
 class _Counters:
     """Those of the ports that a phase looks at."""
@@ -336,7 +390,7 @@ class _Counters:
 def _hosts_stood_still(earlier: Evidence, later: Evidence) -> bool:
     """Whether no packet of the flows' classes left or reached a host between the last reads of the
     two. False where a host does not count its classes."""
-    hosts = (*later.senders, later.receiver)
+    hosts = (*later.senders, *later.receivers, later.receiver)
     classes = [place.priority for place in later.senders]
     keys: list[Key] = [
         (place.device, place.port, "priority", -1 if priority is None else priority, counter)

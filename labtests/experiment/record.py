@@ -68,6 +68,7 @@ def _phase(record: PhaseRecord) -> Json:
         "changed_by_others": list(evidence.changed),
         "unreachable": list(evidence.unreachable),
         "flows": [asdict(flow) for flow in evidence.flows],
+        "probes": [asdict(probe) for probe in evidence.probes],
         "noise": [
             {**_counter(noise.difference), "when": noise.when, "seconds": noise.seconds}
             for noise in evidence.disturbances
@@ -75,6 +76,9 @@ def _phase(record: PhaseRecord) -> Json:
         "way": [_station(station) for station in stations(evidence)],
         "counters": _counters(evidence),
         "samples": [_sample(reading) for reading in evidence.samples],
+        "watermarks": [
+            {**_sample(reading), "missing": reading.missing} for reading in _peaks(evidence)
+        ],
         "settings": [
             {
                 "device": seen.at.device,
@@ -85,6 +89,15 @@ def _phase(record: PhaseRecord) -> Json:
             for seen in record.settings
         ],
     }
+
+
+def _peaks(evidence: Evidence) -> list[Reading]:
+    """The most that was held in this phase."""
+    of_phase = (
+        evidence.peak((r.device, r.port), r.scope, -1 if r.index is None else r.index, r.counter)
+        for r in evidence.peaks[1]
+    )
+    return [reading for reading in of_phase if reading is not None]
 
 
 def _station(station: Station) -> Json:

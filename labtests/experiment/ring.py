@@ -108,11 +108,9 @@ def _expect_one_way(
 class Ring(Incast):
     """The hosts of a ring, each against the one two switches on. One per test, as an incast."""
 
-    def __post_init__(self) -> None:
+    def _own_roles(self) -> Roles:
         self.ring = ring_of(self.lab.testbed)
-        self.roles = self.ring.as_roles
-        self.controls: tuple[Evidence, ...] = ()
-        self._refresh = None
+        return self.ring.as_roles
 
     @cached_property
     def _ports(self) -> dict[str, list[Endpoint]]:

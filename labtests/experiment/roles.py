@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.core.errors import LabError
 from labtests.core.units import BitsPerSecond
@@ -43,7 +43,8 @@ class Roles:
     `transit` are both ends of every cable between switches on a shortest way from a sender to the
     receiver, where they are plugged into different switches. `congested` is the port before the
     last switch that is full first, where that is what is looked for. `tags` are the 802.1p
-    priorities of packets by DSCP, where ports trust those.
+    priorities of packets by DSCP, where ports trust those. `bystanders` are hosts that have no part
+    in the incast, and may have one in other patterns.
     """
 
     senders: tuple[Role, ...]
@@ -53,6 +54,12 @@ class Roles:
     trunks: tuple[Trunk, ...] = ()
     congested: Endpoint | None = None
     tags: tuple[int, ...] | None = None
+    bystanders: tuple[Role, ...] = ()
+
+    @property
+    def hosts(self) -> tuple[Role, ...]:
+        """All of them, each once."""
+        return tuple(dict.fromkeys((*self.senders, self.receiver, *self.bystanders)))
 
     @property
     def bottleneck(self) -> Endpoint:
@@ -82,6 +89,16 @@ def roles_of(testbed: Testbed) -> Roles:
         ),
         trunks=tuple(_trunks(testbed, senders, receivers[0])),
     )
+
+
+def with_bystanders(testbed: Testbed, roles: Roles) -> Roles:
+    """The same with the hosts that `roles: bystanders` names, and with the cables between switches
+    on a way from any host to any other."""
+    standing = tuple(role_of(testbed, each) for each in testbed.roles.get("bystanders", ()))
+    roles = replace(roles, bystanders=standing)
+    switches = dict.fromkeys(role.switch.device for role in roles.hosts)
+    ways = [transit_ports(testbed, switches, there) for there in switches]
+    return replace(roles, transit=tuple(dict.fromkeys(end for way in ways for end in way)))
 
 
 def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iterator[Trunk]:

@@ -127,10 +127,10 @@ def settings_seen(
     them, and what is asked for `beside`; and the maps that tell a packet's class. `watchdog`: also
     what watches the bottleneck. Devices are asked side by side."""
     ends = [roles.bottleneck]
-    for role in (*roles.senders, roles.receiver):
+    for role in roles.hosts:
         ends += [role.nic, role.switch]
     ends = list(dict.fromkeys((*ends, *roles.transit)))
-    mapped = [roles.bottleneck, *(end for role in roles.senders for end in (role.nic, role.switch))]
+    mapped = [roles.bottleneck, *(end for role in roles.hosts for end in (role.nic, role.switch))]
     mapped += [at for at in entries(roles) if at not in mapped]
     notifier = roles.receiver.nic
     of_cnps = notifier.device if roles.tags is None else ""  # by tag they are in another class

@@ -1,18 +1,18 @@
 """Who sends what: an experiment's classes as tools with their options, by what the lab carries."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labtests.capabilities.settings import MTU
 from labtests.core.units import BitsPerSecond
 from labtests.experiment.fitting import (
+    FULL,
     LONG_DATAGRAM_BYTES,
     Class,
     NotHere,
     early_and_late,
     expect_congestion,
-    expect_few_halvings,
     expect_marks_in_time,
     expect_one_bottleneck,
     expect_overload,
@@ -21,15 +21,17 @@ from labtests.experiment.fitting import (
     one_packet_bytes,
     other_trunks,
     payload_share,
+    roce_share,
     spread,
 )
 from labtests.experiment.pace import Pace
+from labtests.experiment.patterns import Way
 from labtests.experiment.phase import SenderPart
 from labtests.experiment.roles import Role, Roles
 from labtests.lab.lab import Lab
-from labtests.workloads import Iperf3, Perftest
-
-IPERF3_PORT, PERFTEST_PORT = 5201, 18515
+from labtests.workloads import FlowTool, Iperf3, Perftest
+from labtests.workloads.iperf3 import FIRST_PORT as IPERF3_PORT
+from labtests.workloads.perftest import FIRST_PORT as PERFTEST_PORT
 
 USUAL_MTU_BYTES = 1500
 """Of hosts that do not tell theirs."""
@@ -44,6 +46,8 @@ more can absorb more; then S1 calls its senders' sum too high."""
 SENDER_BYTES = 2 * 2**20
 """A socket's buffer and a NIC's ring of 1024 packets."""
 
+ROWS_LATE_S = 0.2
+"""How late the last row of a flow may come."""
 APART_S, JOINING = 0.1, 0.25
 """Between two starts of queue pairs; and at most this share of the time that is left, so that all
 of them send together for the rest of it."""
@@ -71,6 +75,12 @@ class Traffic:
     def ceiling_bits_per_s(self) -> float:
         """The most goodput that long datagrams can have through the bottleneck."""
         return payload_share(self.mtu_bytes, LONG_DATAGRAM_BYTES) * self.roles.line_bits_per_s
+
+    @property
+    def roce_ceiling_bits_per_s(self) -> float:
+        """The most goodput that RDMA can have through the bottleneck."""
+        tagged = self.roles.tags is not None
+        return roce_share(self.mtu_bytes, tagged=tagged) * self.roles.line_bits_per_s
 
     @property
     def buffers_bytes(self) -> int:
@@ -115,6 +125,16 @@ class Traffic:
             SenderPart(role=role, tool=tool, starts_after_s=0.0)
             for (role, _), tool in zip(parts, tools, strict=True)
         )
+
+    def alone(self, traffic: Class) -> tuple[SenderPart, ...]:
+        """The same of one class by one sender, whose link is no faster than the receiver's: its
+        bursts make no queue. Raises NotHere where all are faster."""
+        line = self.roles.line_bits_per_s
+        slow = [role for role in self.roles.senders if role.link_bits_per_s <= line]
+        if not slow:
+            raise NotHere("each sender's link is faster than the receiver's: its bursts queue up")
+        one = max(slow, key=lambda role: role.link_bits_per_s)
+        return replace(self, roles=replace(self.roles, senders=(one,))).loads(traffic)
 
     def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
@@ -161,10 +181,75 @@ class Traffic:
             for number, role in enumerate(senders)
         )
 
-    def expect_marks_in_time(self) -> None:
-        """DCQCN can hold the senders here. Raises NotHere."""
-        expect_marks_in_time(len(self.roles.senders), self.roles.line_bits_per_s, self.mtu_bytes)
-        expect_few_halvings(self.roles.senders, self.roles.line_bits_per_s)
+    def flows(
+        self,
+        ways: Sequence[Way],
+        tools: Sequence[FlowTool],
+        beside: tuple[SenderPart, ...],
+        rows: int,
+    ) -> tuple[SenderPart, ...]:
+        """One flow for each way, by the tools in turn, all starting together; beside those others,
+        with ports of their own."""
+        if ways and all(to == self.roles.receiver for _, to in ways):
+            senders = [role for role, _ in ways]
+            expect_congestion(senders, self.roles.line_bits_per_s)
+            expect_one_bottleneck(senders, self.roles)
+        first, every_s = len(beside), self.pace.row_every_s
+        seconds = max(self.pace.load_s, rows * every_s)
+        parts = tuple(
+            SenderPart(
+                role=role,
+                to=to,
+                tool=tools[number % len(tools)].of_flow(
+                    first + number, seconds=seconds, row_every_s=every_s
+                ),
+                starts_after_s=0.0,
+                lasts_s=seconds + ROWS_LATE_S,
+            )
+            for number, (role, to) in enumerate(ways)
+        )
+        return (*beside, *parts)
+
+    def in_turns(self, groups: Sequence[Sequence[Way]], traffic: Class) -> tuple[SenderPart, ...]:
+        """Long datagrams from each host of a group at its link's rate; group by group."""
+        each_s = self.pace.load_s
+        turns = [(turn, *way) for turn, group in enumerate(groups) for way in group]
+        return tuple(
+            SenderPart(
+                role=role,
+                to=to,
+                tool=Iperf3(
+                    protocol="udp",
+                    tos=traffic.tos,
+                    port=IPERF3_PORT + number,
+                    offered_bits_per_s=FULL * role.link_bits_per_s,
+                    duration_s=each_s,
+                    interval_s=self.pace.row_every_s,
+                ),
+                starts_after_s=float(turn * each_s),
+                lasts_s=float(len(groups) * each_s),
+            )
+            for number, (turn, role, to) in enumerate(turns)
+        )
+
+    def expect_marks_in_time(self, times: int = 1) -> None:
+        """DCQCN can hold the senders here, or so many times as many. Raises NotHere."""
+        held = times * len(self.roles.senders)
+        expect_marks_in_time(held, self.roles.line_bits_per_s, self.mtu_bytes)
+
+    def expect_equal_links(self, between: Iterable[float]) -> None:
+        """Each host can get as much as another one sends, and no cable between switches (bits/s) is
+        in the way of two of them, or of half of many. Raises NotHere."""
+        speeds = sorted({role.link_bits_per_s for role in self.roles.hosts})
+        if len(speeds) > 1:
+            told = ", ".join(f"{speed / 1e9:g}" for speed in speeds)
+            raise NotHere(f"the suite asks for hosts' links of one speed; there are {told} Gb/s")
+        least = max(2, len(self.roles.hosts) // 2) * speeds[0]
+        if slow := [speed for speed in between if speed < least]:
+            raise NotHere(
+                f"a cable between switches carries {min(slow) / 1e9:g} Gb/s, and hosts may send "
+                f"{least / 1e9:g} Gb/s through it: it would be full before their own ports"
+            )
 
     def _apart_s(self, senders: int) -> float:
         """From one late sender's start to the next one's. A queue pair starts at line rate, until
@@ -174,7 +259,7 @@ class Traffic:
         return min(APART_S, joining_s / max(senders - 2, 1))
 
     def _sending(
-        self, role: Role, tool: Iperf3 | Perftest, number: int, *, apart_s: float = 0.0
+        self, role: Role, tool: FlowTool, number: int, *, apart_s: float = 0.0
     ) -> SenderPart:
         starts_after_s = self.pace.stagger_s + (number - 1) * apart_s if number else 0.0
         return SenderPart(role=role, tool=tool, starts_after_s=starts_after_s)

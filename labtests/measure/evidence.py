@@ -12,6 +12,7 @@ from typing import Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
+from labtests.capabilities.facts import DcbxState
 from labtests.capabilities.records import (
     FlowResult,
     PfcSetting,
@@ -141,8 +142,11 @@ class Evidence:
     `storm` is what the receiver paused by a tool, `crossings` are the ports of `transit` that flows
     pass for certain. Where the senders have a receiver each, `receivers` are these (`receiver` is
     one of them), and `cycle` is the way that all of them go round. `warnings` are logs of switches,
-    before and after the traffic, where they were asked for. `restless` names what went on counting.
+    before and after the traffic, where they were asked for; `peaks` are watermarks, read when they
+    had been forgotten and when the traffic was over. `restless` names what went on counting.
     `classified_by` is the field of a packet that ports were told to trust.
+    `probes` are what tools tell that measure beside the flows, and load nothing.
+    `dcbx` is what each sender's NIC port and the switch port opposite showed of it, when asked for.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
     missing, and not one that the device has not.
     """
@@ -177,7 +181,10 @@ class Evidence:
     receivers: tuple[Place, ...] = ()
     cycle: tuple[CycleHop, ...] = ()
     warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()
+    dcbx: tuple[tuple[DcbxState, DcbxState], ...] = ()
+    peaks: tuple[tuple[Reading, ...], tuple[Reading, ...]] = ((), ())
     shown: frozenset[Key] = frozenset()
+    probes: tuple[FlowResult, ...] = ()
     classified_by: Literal["DSCP", "802.1p"] = "DSCP"
 
     def receiver_of(self, sender: int) -> Place:
@@ -189,6 +196,21 @@ class Evidence:
         """The counters that had a number in this phase, or in one before it."""
         reads = (r for r in (*self.before, *self.after) if r.value is not None)
         return self.shown | {r.key for r in reads}
+
+    def peak(self, port: tuple[str, str], scope: Scope, index: int, counter: str) -> Reading | None:
+        """The most that was held in this phase. What was shown when it had just been forgotten is
+        the most of some other time, unless it is less; None: not read."""
+        key = (*port, scope, index, counter)
+        first, last = ({r.key: r for r in read}.get(key) for read in self.peaks)
+        if first is None or last is None or last.value is None:
+            return last
+        if first.value is None or 0 < first.value >= last.value:
+            shown = (
+                f"it was {first.value} when it had just been forgotten, so it is not of this phase"
+            )
+            why = shown if first.value is not None else f"not known before: {first.missing}"
+            return replace(last, value=None, missing=why)
+        return last
 
     def has(self, difference: Difference) -> bool:
         """Whether the device has this counter: it was answered, if only with a reason why there is

@@ -4,12 +4,17 @@ A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of ex
 integers, from proven counters, under proven congestion. Missing evidence is inconclusive.
 """
 
+from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
 from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
+from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
+from labtests.verdicts.marking import unmarked
+from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_before_paused
+from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.questions import (
@@ -20,27 +25,39 @@ from labtests.verdicts.questions import (
     throttled,
 )
 from labtests.verdicts.sharing import shared
-from labtests.verdicts.sound import out_of_balance, sound
+from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
+from labtests.verdicts.sound import sound
 from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
 __all__ = [
     "Fact",
     "Finding",
+    "Limits",
     "Outcome",
     "Station",
     "Thresholds",
     "Verdict",
+    "agreed_by_dcbx",
+    "all_paused",
     "classified",
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
     "full_and_marked",
+    "held_by_cnps",
+    "held_by_its_receiver",
+    "held_by_pauses",
+    "held_within",
     "left_alone",
     "lossless",
     "lost_at_the_socket",
+    "marked_before_paused",
     "marked_not_dropped",
     "no_loss",
+    "not_stopped",
+    "nothing_lost",
     "out_of_balance",
     "paused",
     "reddest",
@@ -51,12 +68,16 @@ __all__ = [
     "silent",
     "slowed_by_marks",
     "sound",
+    "sound_among",
     "sound_in_a_cycle",
+    "spared",
     "stations",
     "throttled",
     "undisturbed",
+    "unmarked",
     "warned",
     "went_on",
+    "with_thresholds",
     "worst",
     "wrong_control",
 ]

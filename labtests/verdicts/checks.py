@@ -56,6 +56,9 @@ def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator
     for number, (place, flow) in enumerate(zip(evidence.senders, evidence.flows, strict=False)):
         if flow not in excused:
             yield _flow_ran(flow, place, evidence.receiver_of(number))
+    for probe in evidence.probes:
+        if probe.status is not FlowStatus.COMPLETE:
+            yield unproven(f"{probe.sender} -> {probe.receiver} ({probe.tool}): {probe.because}")
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)

@@ -1,5 +1,6 @@
 """ECN on a TCP incast: marks instead of drops (RFC 3168), beside the same incast without ECN."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
@@ -172,7 +173,8 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
     beside = _sum(witnesses.retransmitted(evidence)) - repeated
     if beside > round(FEW * before):
         yield unproven(
-            f"the senders' kernels retransmitted {beside} segments more than their tools report: "
+            f"the kernels of {_whose(evidence)} retransmitted {beside} segments more than their "
+            "tools report: "
             "other connections of these hosts, or incomplete tool output"
         )
     if repeated > most:
@@ -184,6 +186,15 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         )
     else:
         yield passed(fact)
+
+
+def _whose(evidence: Evidence) -> str:
+    """Senders whose kernel has sent more segments again than their own tools say."""
+    told = Counter[str]()
+    for flow in evidence.flows:
+        told[flow.sender] += flow.retransmits or 0
+    grown = {each.key[0]: each.increase or 0 for each in witnesses.retransmitted(evidence)}
+    return ", ".join(host for host, count in grown.items() if count > told[host])
 
 
 def _repeated(evidence: Evidence) -> int:

@@ -143,6 +143,13 @@ def stations(evidence: Evidence) -> tuple[Station, ...]:
             _cable(evidence, nic, port),
             _station(evidence, " ".join(port), "switch port", port),
         ]
+    for place in evidence.receivers:
+        nic, port = (place.device, place.port), (place.switch, place.switch_port)
+        found += [
+            _station(evidence, f"NIC {place.device} {place.port}", "NIC", nic),
+            _cable(evidence, nic, port),
+            _station(evidence, " ".join(port), "switch port", port),
+        ]
     for a, b in zip(evidence.transit[::2], evidence.transit[1::2], strict=False):
         found += [
             _station(evidence, " ".join(a), "switch port", a),

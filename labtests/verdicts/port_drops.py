@@ -77,7 +77,7 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
         if evidence.has(into):
             said = exactly_zero(into)
             yield from (or_unproven(f, _NOT_OURS) for f in said) if ours_are_whole else said
-        yield from _port_and_queues_agree(evidence, where)
+        yield from port_and_queues_agree(evidence, where)
     for where in path.opposite(evidence):
         for queue in evidence.queues:
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
@@ -100,7 +100,7 @@ def whole_by_class(evidence: Evidence) -> bool:
 def switch_ports_agree(evidence: Evidence) -> Iterator[Finding]:
     """Each port's own account of drops is that of its queues."""
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
-        yield from _port_and_queues_agree(evidence, where)
+        yield from port_and_queues_agree(evidence, where)
 
 
 def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def drops_of_bottleneck(evidence: Evidence, queues: Iterable[int]) -> Iterator[D
 _PORT_DROPS = (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)
 
 
-def _port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Finding]:
+def port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Finding]:
     """What a port says that it dropped on its way out is what its queues dropped; where they do not
     tell, it is nothing."""
     out = (c.BUFFER_DROPPED_OUT_PACKETS, c.WRED_DROPPED_PACKETS)

@@ -125,7 +125,7 @@ def _ends_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
 def paused(evidence: Evidence) -> Verdict:
     """Each sender's port was paused, at its own priority only, the faster sender's the most."""
     early, *_ = evidence.senders
-    sent = _pause_sent(evidence, early).increase
+    sent = pauses_sent(evidence, early).increase
     free = [
         place.device
         for place, flow in zip(evidence.senders, evidence.flows, strict=False)
@@ -144,22 +144,28 @@ def paused(evidence: Evidence) -> Verdict:
 def _paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from checks.kept_pace(evidence)
-    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        if not _needed_no_pause(evidence, place, flow):
-            grew = unless_contradicted(
-                _grew(_pause_sent(evidence, place), "frames"),
-                (witnesses.pauses_agree(evidence, place),),
-            )
-            yield checks.only_under_congestion(evidence, grew)
-        yield from _not_paused_elsewhere(evidence, place)
-        yield from _no_link_pause(evidence, place)
-        yield witnesses.pauses_agree(evidence, place)
+    yield from each_was_paused(evidence)
     most = unless_contradicted(
         _first_paused_most(evidence),
         (witnesses.pauses_agree(evidence, place) for place in evidence.senders),
     )
     yield checks.only_under_congestion(evidence, most)
     yield from idle.quiet_queues(evidence, evidence.queues)
+
+
+def each_was_paused(evidence: Evidence, free: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    """At its own priority, by PFC and nothing else, and as often as its NIC says; those that are
+    `free` need not be."""
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        if not _needed_no_pause(evidence, place, flow) and place.device not in free:
+            grew = unless_contradicted(
+                _grew(pauses_sent(evidence, place), "frames"),
+                (witnesses.pauses_agree(evidence, place),),
+            )
+            yield checks.only_under_congestion(evidence, grew)
+        yield from _not_paused_elsewhere(evidence, place)
+        yield from _no_link_pause(evidence, place)
+        yield witnesses.pauses_agree(evidence, place)
 
 
 def _needed_no_pause(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
@@ -169,14 +175,15 @@ def _needed_no_pause(evidence: Evidence, place: Place, flow: FlowResult) -> bool
     sent, asked, _ = checks.sent_and_asked(flow)
     return (
         place is not evidence.senders[0]
-        and _pause_sent(evidence, place).increase == 0
+        and pauses_sent(evidence, place).increase == 0
         and port_drops.queue_drops(evidence, place.queue).increase == 0
         and asked > 0
         and sent >= ALL_OFFERED * asked
     )
 
 
-def _pause_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
+def pauses_sent(evidence: Evidence, place: Place, priority: int | None = None) -> Difference:
+    """Frames that the switch sent to a sender, of its own priority or another one."""
     at = place.priority if priority is None else priority
     return evidence.change((place.switch, place.switch_port), "priority", at, c.PFC_TX_FRAMES)
 
@@ -185,7 +192,7 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
     """Other priorities: 0 frames, or PFC not enabled there by the device's own account. Where
     somebody else's traffic goes, no more frames than it has packets: one fills no buffer."""
     for priority in sorted(set(range(8)) - {place.priority}):
-        other = _pause_sent(evidence, place, priority)
+        other = pauses_sent(evidence, place, priority)
         nic = (place.device, place.port)
         others = evidence.change(nic, "priority", priority, c.TX_PACKETS).increase
         if others and (other.increase or 0) <= others:
@@ -200,8 +207,16 @@ def _not_paused_elsewhere(evidence: Evidence, place: Place) -> Iterator[Finding]
                 f"{name_of(other)} grew by {other.increase}: pause frames on a priority "
                 "that carries no traffic"
             )
-        elif other.increase is None and not checks.not_enabled(other):
+        elif other.increase is None and not cannot_pause(evidence, place, other):
             yield missing(other, "= 0", "frames")
+
+
+def cannot_pause(evidence: Evidence, place: Place, frames: Difference) -> bool:
+    """No number of frames is no gap where PFC is off for their priority: by the counter's own
+    account, or as its setting was read."""
+    read = evidence.pfc.get((place.switch, place.switch_port))
+    off = read is not None and read.mode != "auto" and frames.key[3] not in read.priorities
+    return off or checks.not_enabled(frames)
 
 
 def _no_link_pause(evidence: Evidence, place: Place) -> Iterator[Finding]:
@@ -231,7 +246,7 @@ def _first_paused_most(evidence: Evidence) -> Finding:
     """By the time that PFC held each of them, where NICs tell it, or by the frames. A long cable
     makes frames fewer; a sender that seldom sends is held long by each. Where it is neither the one
     nor the other, another one was held more."""
-    sent = [_pause_sent(evidence, place) for place in evidence.senders]
+    sent = [pauses_sent(evidence, place) for place in evidence.senders]
     if not sent or any(each.increase is None for each in sent):
         return unproven("not every port's pause counter could be read")
     held = [round(checks.held_s(evidence, place), 6) for place in evidence.senders]
@@ -403,7 +418,8 @@ def marked(evidence: Evidence) -> Finding:
     return finding if full else checks.only_under_congestion(evidence, finding)
 
 
-def _slowed(evidence: Evidence) -> Iterator[Finding]:
+def told_by_cnps(evidence: Evidence) -> Iterator[Finding]:
+    """Each sender was told to slow down, often enough to be held by it, and heeded that."""
     receiver = (evidence.receiver.device, evidence.receiver.port)
     balance = cnps.all_came(evidence)
     yield unless_contradicted(_marks_or_cnps(evidence, receiver, c.NP_CNP_SENT), (balance,))
@@ -416,6 +432,10 @@ def _slowed(evidence: Evidence) -> Iterator[Finding]:
     yield balance
     yield from cnps.of_marks(evidence)
     yield from cnps.in_their_class(evidence)
+
+
+def _slowed(evidence: Evidence) -> Iterator[Finding]:
+    yield from told_by_cnps(evidence)
     alone, shared = goodput.alone(evidence), goodput.together(evidence)
     if not alone or not shared:
         yield unproven("interval reports do not cover both the solo and the shared period")
@@ -436,7 +456,7 @@ def _shares_slowed(
     total = sum(shared) / line
     yield outcome.or_unproven(
         checks.bounded("total goodput / line rate", total, at_least=SLOWED_LEAST_SHARE),
-        _least_of_all(evidence, shared),
+        least_of_all(evidence, shared),
     )
     yield from _as_fast_as_its_peers(evidence, shared)
     yield outcome.or_unproven(
@@ -481,7 +501,7 @@ def _was_held_alone(evidence: Evidence, first: Place) -> bool:
     return counts[-1] - counts[0] >= cnps.LEAST_PER_S * (seen[-1][0] - seen[0][0]) > 0
 
 
-def _least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
+def least_of_all(evidence: Evidence, shared: tuple[float, ...]) -> str:
     """Who left the line empty, for a sentence. Where all got alike, none of them did it alone."""
     got, who = min(zip(shared, (place.device for place in evidence.senders), strict=False))
     others = goodput.others_share(evidence)

@@ -68,14 +68,14 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         outside = tuple(d for d in others if not path.by_filters(d))
         yield from kept(replace(station, losses=outside))
         yield from _filtered(evidence, station)
-    yield from _cables_carried(evidence)
+    yield from cables_carried(evidence)
     yield from packets.astray_on_the_way(evidence)
     yield from _undamaged(evidence)
     yield from _in_order(evidence)
     paused = checks.pauses_of_the_receiver(evidence)
     if evidence.storm is None and any(pauses.increase for pauses in paused):
         yield checks.receiver_silent(evidence)
-    yield from _nics_sent_it(evidence)
+    yield from nics_sent_it(evidence)
     yield from _nics_sent_each(evidence)
     yield from _hosts_sent_it(evidence)
 
@@ -169,7 +169,7 @@ def _nobody_was_starved(
                     )
 
 
-def _nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
+def nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
     """What the tools of a class say that they sent went through the NICs' ports, by their bytes."""
     classes = dict.fromkeys((p.device, p.port, p.priority) for p in evidence.senders)
     for device, port, priority in classes:
@@ -265,11 +265,11 @@ def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _cables_carried(evidence: Evidence) -> Iterator[Finding]:
+def cables_carried(evidence: Evidence) -> Iterator[Finding]:
     """What one end of a host's cable counts on its way out came in at the other, where both count:
     data one way, acknowledgements and CNPs the other. It names the cable; to the packet it is asked
     by class, where nothing passes between two reads."""
-    hosts = (*evidence.senders, evidence.receiver)
+    hosts = (*evidence.senders, *evidence.receivers, evidence.receiver)
     for place in {(p.device, p.port): p for p in hosts}.values():
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
         arrived = evidence.change(port, "port", None, c.RX_PACKETS)
@@ -330,7 +330,7 @@ def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
 
 def _balances(evidence: Evidence) -> Iterator[Finding]:
     yield from _forwarded_or_dropped(evidence)
-    yield from _cables_carried(evidence)
+    yield from cables_carried(evidence)
     yield from port_drops.switch_ports_agree(evidence)
     by_class = (place for place in evidence.senders if place.priority is not None)
     yield from (witnesses.pauses_agree(evidence, place) for place in by_class)

@@ -45,7 +45,7 @@ def _left_alone(evidence: Evidence) -> Iterator[Finding]:
         yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
         yield from _counted_as(evidence, priority, c.WATCHDOG_RESTORED, 0)
     yield from port_drops.none_dropped_by_ports(evidence)
-    yield from _nothing_is_missing(evidence)
+    yield from nothing_is_missing(evidence)
 
 
 def shut_in_time(evidence: Evidence) -> Verdict:
@@ -78,7 +78,7 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
         yield from _served_again(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
-    yield from _nothing_is_missing(evidence)
+    yield from nothing_is_missing(evidence)
 
 
 def _paused(evidence: Evidence, storm: StormResult) -> list[Place]:
@@ -161,7 +161,7 @@ def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
             )
 
 
-def _nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:
+def nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:
     """Every packet is forwarded or dropped, and received, by all that count it; and no port on the
     way dropped one."""
     yield from port_drops.switch_ports_kept(evidence)

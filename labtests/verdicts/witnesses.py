@@ -8,7 +8,7 @@ In packets, because Comware's byte counts differ between forwarded and dropped.
 import math
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, Scope
@@ -65,11 +65,7 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
     receiver = (evidence.receiver.device, evidence.receiver.port)
     classes = {place.priority for place in evidence.senders if place.priority is not None}
     places = list({(p.device, p.port): p for p in evidence.senders}.values())
-    cnps = evidence.change(receiver, "port", None, c.NP_CNP_SENT)
-    counted = [_rdma(evidence, p, n) for p in places for n in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)]
-    sent_apart = _in_other_classes(evidence, [receiver], classes, c.TX_PACKETS)
-    nics = [(p.device, p.port) for p in places]
-    came_apart = _in_other_classes(evidence, nics, classes, c.RX_PACKETS)
+    cnps = Cnps.between(evidence, (evidence.receiver,), places)
     for priority in sorted(classes):
         sent = evidence.change(receiver, "priority", priority, c.TX_PACKETS)
         got = [
@@ -77,13 +73,59 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
         ]
         if any(evidence.has(each) for each in (sent, *got)):
             what = f"sent back = received by the senders, priority {priority}"
-            finding = equal(what, [sent], got)
-            others = []
-            if sent_apart < (cnps.increase or 0):
-                others.append(equal(what, [sent], [*got, cnps]))
-            if came_apart < sum(each.increase or 0 for each in counted):
-                others.append(equal(what, [sent, *counted], got))
-            yield next((f for f in others if finding.disagreement and _is_passed(f)), finding)
+            yield equal_but_for_cnps(evidence, what, ([sent], got), cnps)
+
+
+@dataclass(frozen=True, slots=True)
+class Cnps:
+    """CNPs that NICs sent, and that NICs counted, and whether as many can be of other classes than
+    those of the flows: packets counted there."""
+
+    sent: tuple[Difference, ...]
+    counted: tuple[Difference, ...]
+    sent_apart: int
+    came_apart: int
+
+    @classmethod
+    def between(cls, evidence: Evidence, nps: Iterable[Place], rps: Iterable[Place]) -> "Cnps":
+        """Of these notification points, to these reaction points."""
+        senders, getters = list(nps), list(rps)
+        classes = {place.priority for place in evidence.senders if place.priority is not None}
+        nics, ends = ([(p.device, p.port) for p in places] for places in (senders, getters))
+        return cls(
+            tuple(evidence.change(nic, "port", None, c.NP_CNP_SENT) for nic in nics),
+            tuple(
+                _rdma(evidence, p, n) for p in getters for n in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
+            ),
+            _in_other_classes(evidence, nics, classes, c.TX_PACKETS),
+            _in_other_classes(evidence, ends, classes, c.RX_PACKETS),
+        )
+
+
+def cnps_of(evidence: Evidence, places: Iterable[Place]) -> Cnps:
+    """Of hosts each of which may send and get some."""
+    ends = list({(p.device, p.port): p for p in places}.values())
+    return Cnps.between(evidence, ends, ends)
+
+
+def equal_but_for_cnps(
+    evidence: Evidence,
+    what: str,
+    sides: tuple[Iterable[Difference], Iterable[Difference]],
+    cnps: Cnps,
+) -> Finding:
+    """The same, to the packet; or but for exactly all CNPs, which one end counts in the classes of
+    the flows and the other one cannot count apart (came_back)."""
+    left, right = map(tuple, sides)
+    finding, others = equal(what, left, right), []
+    if not finding.disagreement:
+        return finding
+    sent, counted = ([d for d in side if d.increase] for side in (cnps.sent, cnps.counted))
+    if cnps.sent_apart < sum(each.increase or 0 for each in sent):
+        others.append(equal(what, left, [*right, *sent]))
+    if cnps.came_apart < sum(each.increase or 0 for each in counted):
+        others.append(equal(what, [*left, *counted], right))
+    return next((f for f in others if _is_passed(f)), finding)
 
 
 def _in_other_classes(
@@ -136,9 +178,10 @@ def marks_agree(evidence: Evidence) -> Finding:
 def cnps_agree(evidence: Evidence) -> Finding:
     """CNPs the NP sent = handled + ignored by the RPs."""
     sent = _rdma(evidence, evidence.receiver, c.NP_CNP_SENT)
+    nics = {(place.device, place.port): place for place in evidence.senders}
     got = [
         _rdma(evidence, place, counter)
-        for place in evidence.senders
+        for place in nics.values()
         for counter in (c.RP_CNP_HANDLED, c.RP_CNP_IGNORED)
     ]
     return equal("CNPs sent = handled + ignored", [sent], got)
@@ -166,12 +209,23 @@ _EVERY_NIC_HAS = frozenset({c.OUT_OF_SEQUENCE, c.PACKET_SEQ_ERR, c.LOCAL_ACK_TIM
 
 
 def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
-    """With no drop at the switch, no NIC may have missed, asked for or sent anything again."""
-    for counter in _AT_RECEIVER:
-        yield from _no_repetition(evidence, _rdma(evidence, evidence.receiver, counter))
-    for place in evidence.senders:
-        yield from sender_repeated_nothing(evidence, place)
+    """With no drop at the switch, no NIC may have missed, asked for or sent anything again. Of a
+    read the receiver is who asks: both ends are asked for all."""
+    if any(flow.is_read for flow in evidence.flows):
+        for place in (*evidence.senders, evidence.receiver):
+            yield from repeated_nothing(evidence, place)
+    else:
+        for counter in _AT_RECEIVER:
+            yield from _no_repetition(evidence, _rdma(evidence, evidence.receiver, counter))
+        for place in evidence.senders:
+            yield from sender_repeated_nothing(evidence, place)
     yield from came_back(evidence)
+
+
+def repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:
+    """Nor a NIC that sends and receives."""
+    for counter in dict.fromkeys((*_AT_RECEIVER, *_AT_SENDER)):
+        yield from _no_repetition(evidence, _rdma(evidence, place, counter))
 
 
 def sender_repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:

@@ -11,11 +11,15 @@ from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.marked import send_marked
 from labtests.workloads.pause_storm import PauseStorm
 from labtests.workloads.perftest import Perftest
+from labtests.workloads.perftest_latency import LatencyProbe
 from labtests.workloads.streams import Stream
+from labtests.workloads.tool import FlowTool
 
 __all__ = [
     "Attempt",
+    "FlowTool",
     "Iperf3",
+    "LatencyProbe",
     "Party",
     "PauseStorm",
     "Perftest",

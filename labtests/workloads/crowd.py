@@ -9,11 +9,7 @@ from typing import Any
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.units import BitsPerSecond
-from labtests.workloads.iperf3 import Iperf3
 from labtests.workloads.streams import Stream
-
-PORTS_APART = 100
-"""Between the processes of one flow: flows themselves have ports side by side."""
 
 _SUMS = (
     "goodput_bits_per_s",
@@ -33,14 +29,7 @@ _SUMS = (
 
 def parts(stream: Stream) -> tuple[Stream, ...]:
     """One stream for each process, all from the same sender to the same receiver."""
-    tool = stream.tool
-    if not isinstance(tool, Iperf3) or tool.processes == 1 or tool.offered_bits_per_s is None:
-        return (stream,)
-    share = tool.offered_bits_per_s / tool.processes
-    ports = range(tool.port, tool.port + tool.processes * PORTS_APART, PORTS_APART)
-    return tuple(
-        replace(stream, tool=replace(tool, port=port, offered_bits_per_s=share)) for port in ports
-    )
+    return tuple(replace(stream, tool=tool) for tool in stream.tool.shares())
 
 
 def together(results: tuple[FlowResult, ...]) -> FlowResult:

@@ -9,7 +9,6 @@ from labtests.core.units import BitsPerSecond
 from labtests.transport.commands import program
 from labtests.transport.protocol import Clock, Process, Reply, wait_until
 from labtests.workloads.attempt import Attempt, signal_of
-from labtests.workloads.perftest import Perftest
 from labtests.workloads.streams import Processes, Stream
 
 READY_DEADLINE_S = 20.0
@@ -55,19 +54,21 @@ class Flow:
 
     def start_server(self) -> None:
         """Start it, without waiting."""
-        party = self.stream.receiver
-        self.server = self.scene.processes.start(party.transport, self.stream.server_command)
+        command = self.stream.server_command
+        if command is not None:
+            self.server = self.scene.processes.start(self.stream.server.transport, command)
 
     def wait_for_server(self) -> None:
         """It waits for its client now; or this flow has failed and the run is called off."""
-        assert self.server is not None
+        if self.server is None:
+            return
         server, looked_s = self.server, self.scene.clock.now_s()
 
         def settled() -> bool:
             nonlocal looked_s
             if self.stream.tool.is_ready(server.output()) or server.status() is not None:
                 return True
-            if not isinstance(self.stream.tool, Perftest):
+            if not self.stream.tool.of_rdma:
                 return False
             now_s = self.scene.clock.now_s()
             if now_s - looked_s < LISTEN_EVERY_S:
@@ -109,17 +110,15 @@ class Flow:
             )
 
     def _start_client(self, now_s: float) -> None:
-        party = self.stream.sender
+        party = self.stream.client
         self.scene.say(f"{self.stream}: starting")
         self.client = self.scene.processes.start(party.transport, self.stream.client_command)
         self.started_s = now_s
 
     def _see_running(self, now_s: float) -> None:
         assert self.client is not None
-        assert self.server is not None
-        if self.running_s is None and self.stream.tool.is_running(
-            self.client.output(), self.server.output()
-        ):
+        served = "" if self.server is None else self.server.output()
+        if self.running_s is None and self.stream.tool.is_running(self.client.output(), served):
             self.running_s = now_s
 
     def _listen(self, now_s: float) -> None:
@@ -179,13 +178,12 @@ class Flow:
         """Ask the client to end, if it still runs. From here on its complaints are our doing."""
         if self.client is None or self.client_has_ended():
             return
-        assert self.server is not None
         now_s = self.scene.clock.now_s()
         self._listen(now_s)
         self.silent_s = now_s - self.last_words_s
         self.ended_by_us = True
         self.complaints = self.client.errors()
-        self.server_status = self.server.status()
+        self.server_status = None if self.server is None else self.server.status()
         self.client.signal("INT")
 
     def conclude(self) -> FlowResult:
@@ -200,14 +198,13 @@ class Flow:
 
     def _attempt(self) -> Attempt:
         assert self.client is not None
-        assert self.server is not None
         assert self.ended_s is not None
-        client, server = _reply(self.client, self.ended_s), _reply(self.server, self.ended_s)
+        client = _reply(self.client, self.ended_s)
         if self.ended_by_us:
             client = replace(client, errors=self.complaints)
         return Attempt(
             client=client,
-            server=replace(server, status=self.server_status),
+            server=self._of_server(self.ended_s),
             running_s=self.running_s,
             ended_s=self.ended_s,
             ended_by_us=self.ended_by_us,
@@ -215,9 +212,15 @@ class Flow:
             pause_s=self.pause_s,
         )
 
+    def _of_server(self, ended_s: float) -> Reply:
+        if self.server is None:  # a tool without one
+            device = self.stream.server.transport.device
+            return Reply(device=device, command="", text="", status=None, time_s=ended_s)
+        return replace(_reply(self.server, ended_s), status=self.server_status)
+
     def _blank(self) -> FlowResult:
         tool = self.stream.tool
-        offered = None if isinstance(tool, Perftest) else tool.offered_bits_per_s
+        offered = tool.offered_bits_per_s
         return FlowResult(
             sender=self.stream.sender.name,
             receiver=self.stream.receiver.name,
@@ -252,7 +255,7 @@ def _last_words(process: Process) -> str:
 def _listens(stream: Stream) -> bool:
     """The RDMA connection manager of the server's host has a listener on the port (a `-R` server is
     not in `ss`). Without the `rdma` tool there this stays unknown, which is no."""
-    reply = stream.receiver.transport.run(program("rdma", "-j", "res", "show", "cm_id"))
+    reply = stream.server.transport.run(program("rdma", "-j", "res", "show", "cm_id"))
     entries = reply.text.replace(" ", "").split("}")
     port = f':{stream.tool.port}"'
     return any('"state":"LISTEN"' in entry and port in entry for entry in entries)

@@ -71,7 +71,7 @@ def _check(streams: tuple[Stream, ...], duration_s: float) -> None:
     """Mistakes that would only show after the run."""
     if not streams or min(stream.starts_after_s for stream in streams) != 0:
         raise WorkloadError("an incast needs streams, and one that starts after 0 s")
-    ports = [(s.receiver.name, s.tool.port) for s in streams]
+    ports = [(s.server.name, s.tool.port) for s in streams]
     for stream in streams:
         shows_after_s = stream.starts_after_s + stream.tool.first_report_s
         if shows_after_s > duration_s:
@@ -79,7 +79,7 @@ def _check(streams: tuple[Stream, ...], duration_s: float) -> None:
                 f"{stream}: its first figures come {shows_after_s:g} s after the start, "
                 f"but the incast lasts {duration_s:g} s"
             )
-        if ports.count((stream.receiver.name, stream.tool.port)) > 1:
+        if ports.count((stream.server.name, stream.tool.port)) > 1:
             raise WorkloadError(f"{stream}: another stream uses the same port there")
 
 

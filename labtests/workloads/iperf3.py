@@ -37,6 +37,9 @@ a second are what one core of an older server still makes (3.5 Gbit/s in packets
 MOST_PROCESSES = 16
 """For one flow: more would only wait for each other on the cores of a usual server."""
 
+FIRST_PORT, PORTS_APART = 5201, 100
+"""Between the processes of one flow: flows themselves have ports side by side."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Iperf3:
@@ -44,9 +47,9 @@ class Iperf3:
 
     protocol: Literal["udp", "tcp"]
     tos: int
-    port: int
+    port: int = FIRST_PORT
     offered_bits_per_s: float | None
-    duration_s: int
+    duration_s: int = 1
     datagram_bytes: int = 65500
     parallel: int = 1
     interval_s: float = 1
@@ -69,6 +72,34 @@ class Iperf3:
     def name(self) -> str:
         """The program."""
         return "iperf3"
+
+    @property
+    def of_rdma(self) -> bool:
+        """See FlowTool."""
+        return False
+
+    @property
+    def probes(self) -> bool:
+        """See FlowTool."""
+        return False
+
+    @property
+    def pulls(self) -> bool:
+        """See FlowTool."""
+        return False
+
+    def of_flow(self, number: int, *, seconds: float, row_every_s: int) -> "Iperf3":
+        """See FlowTool."""
+        port, duration_s = FIRST_PORT + number, math.ceil(seconds)
+        return replace(self, port=port, duration_s=duration_s, interval_s=row_every_s)
+
+    def shares(self) -> tuple["Iperf3", ...]:
+        """Each with its share of the rate and a port of its own."""
+        if self.processes == 1 or self.offered_bits_per_s is None:
+            return (self,)
+        share = self.offered_bits_per_s / self.processes
+        ports = range(self.port, self.port + self.processes * PORTS_APART, PORTS_APART)
+        return tuple(replace(self, port=port, offered_bits_per_s=share) for port in ports)
 
     @property
     def processes(self) -> int:

@@ -1,4 +1,4 @@
-"""perftest (`ib_send_bw -R`) as a workload: command lines and judgement.
+"""perftest (`ib_send_bw -R`, and write and read) as a workload: command lines and judgement.
 
 Its exit status is never trusted alone: it exits 0 after its peer was killed, and with 0 iterations
 (both recorded). What counts is a table with iterations in it, the end that was expected, and no
@@ -6,6 +6,7 @@ complaint.
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
@@ -23,8 +24,12 @@ from labtests.workloads.perftest_words import (
 _LINE_BUFFERED = ("stdbuf", "-oL")
 """Into a pipe perftest is block-buffered: its server's banner would only show at its end."""
 
-_TEST = "Send"
+Verb = Literal["send", "write", "read"]
+_TITLES: dict[Verb, str] = {"send": "Send", "write": "RDMA_Write", "read": "RDMA_Read"}
 """What the title of its report begins with."""
+
+FIRST_PORT = 18515
+USUAL_MESSAGE_BYTES = 65536
 
 _CLOCK_S = 2.0
 """Between two rows perftest may measure its CPU's clock, on a busy guest for so long."""
@@ -34,23 +39,60 @@ _CLOCK_S = 2.0
 class Perftest:
     """One RDMA flow, which runs until it is ended, a row every `report_every_s`.
 
-    `-T` sets the TOS byte of the queue pairs of rdma_cm only, so it is always used (`-R`).
+    `-T` sets the TOS byte of the queue pairs of rdma_cm only, so it is always used (`-R`). Of a
+    read the client gets the data, and the server's NIC sends it.
     """
 
     tos: int
-    port: int
+    port: int = FIRST_PORT
     report_every_s: int = 5
+    verb: Verb = "send"
+    message_bytes: int = USUAL_MESSAGE_BYTES
+    queue_pairs: int = 1
 
     def __post_init__(self) -> None:
         if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
             raise WorkloadError(f"{self.name}: TOS {self.tos} or port {self.port} is out of range")
         if self.report_every_s < 1:
             raise WorkloadError(f"{self.name}: report_every_s must be at least 1")
+        if not (1 <= self.message_bytes < 2**31 and 1 <= self.queue_pairs <= 16384):
+            raise WorkloadError(
+                f"{self.name}: messages of {self.message_bytes} bytes or {self.queue_pairs} queue "
+                "pairs are out of range"
+            )
 
     @property
     def name(self) -> str:
         """The program."""
-        return "ib_send_bw"
+        return f"ib_{self.verb}_bw"
+
+    @property
+    def of_rdma(self) -> bool:
+        """See FlowTool."""
+        return True
+
+    @property
+    def probes(self) -> bool:
+        """See FlowTool."""
+        return False
+
+    @property
+    def pulls(self) -> bool:
+        """See FlowTool."""
+        return self.verb == "read"
+
+    @property
+    def offered_bits_per_s(self) -> float | None:
+        """None: as fast as it can."""
+        return None
+
+    def of_flow(self, number: int, *, seconds: float, row_every_s: int) -> "Perftest":
+        """See FlowTool."""
+        return replace(self, port=FIRST_PORT + number, report_every_s=row_every_s)
+
+    def shares(self) -> tuple["Perftest", ...]:
+        """See FlowTool."""
+        return (self,)
 
     @property
     def first_report_s(self) -> float:
@@ -74,8 +116,10 @@ class Perftest:
         device = [] if rdma is None else ["-d", rdma]
         span = ["--run_infinitely", "-D", str(self.report_every_s)]
         marking = ["-R", "-T", str(self.tos)]
+        load = [] if self.message_bytes == USUAL_MESSAGE_BYTES else ["-s", str(self.message_bytes)]
+        load += [] if self.queue_pairs == 1 else ["-q", str(self.queue_pairs)]
         ends = ["-p", str(self.port)]
-        return [self.name, *device, "--report_gbits", "-F", *span, *marking, *ends]
+        return [self.name, *device, "--report_gbits", "-F", *span, *marking, *load, *ends]
 
     def is_ready(self, server_output: str) -> bool:
         """It printed its banner. (Then it listens: another try may be needed in between.)"""
@@ -163,13 +207,16 @@ def _idle_stretches(rows: tuple[PerftestRow, ...]) -> list[int]:
 
 def _not_as_asked(tool: Perftest, report: Report) -> str:
     """The report is of another run than the one asked for."""
-    if report.test is not None and report.test.split()[0] != _TEST:
-        return f"it ran a {quoted_excerpt(report.test)} test, not {_TEST!r}"
+    title = _TITLES[tool.verb]
+    if report.test is not None and report.test.split()[0] != title:
+        return f"it ran a {quoted_excerpt(report.test)} test, not {title!r}"
     if report.tos is not None and report.tos != tool.tos:
         return f"it used TOS {report.tos}, not {tool.tos}"
     sizes = {row.message_bytes for row in report.rows}
     if len(sizes) > 1:
         return f"it sent messages of {sorted(sizes)} bytes: rates of several sizes have no mean"
+    if sizes - {tool.message_bytes}:
+        return f"it sent messages of {max(sizes)} bytes, not {tool.message_bytes}"
     return ""
 
 

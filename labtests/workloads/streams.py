@@ -9,8 +9,7 @@ from labtests.core.errors import LabError, LabErrors, WorkloadError
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Clock, Process, Transport, wait_until
 from labtests.workloads.attempt import Party
-from labtests.workloads.iperf3 import Iperf3
-from labtests.workloads.perftest import Perftest
+from labtests.workloads.tool import FlowTool
 
 GONE_DEADLINE_S = 3.0
 """How long a killed process may still be listed."""
@@ -18,22 +17,33 @@ GONE_DEADLINE_S = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """One flow of an incast. `starts_after_s` counts from the first sender's first packet."""
+    """One flow, of data from `sender` to `receiver`. `starts_after_s` counts from the first
+    sender's first packet."""
 
     sender: Party
     receiver: Party
-    tool: Perftest | Iperf3
+    tool: FlowTool
     starts_after_s: float = 0.0
 
     @property
-    def server_command(self) -> Shell:
+    def server(self) -> Party:
+        """The end that waits."""
+        return self.sender if self.tool.pulls else self.receiver
+
+    @property
+    def client(self) -> Party:
+        """The end that connects, and prints the figures."""
+        return self.receiver if self.tool.pulls else self.sender
+
+    @property
+    def server_command(self) -> Shell | None:
         """What the end that waits is started with."""
-        return self.tool.server_command(self.receiver, rdma=self.receiver.rdma)
+        return self.tool.server_command(self.server, rdma=self.server.rdma)
 
     @property
     def client_command(self) -> Shell:
-        """What the end that connects, and prints the figures, is started with."""
-        return self.tool.client_command(self.receiver, rdma=self.sender.rdma)
+        """What the end that connects is started with."""
+        return self.tool.client_command(self.server, rdma=self.client.rdma)
 
     def __str__(self) -> str:
         return f"{self.tool.name} {self.sender.name} -> {self.receiver.name}:{self.tool.port}"

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from labtests.report import read_run
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -35,7 +37,7 @@ def run_pytest(
         timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    read: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
+    read: dict[str, Any] = read_run(folder / "run")
     return read
 
 

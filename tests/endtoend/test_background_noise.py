@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from labtests.report import read_run
+
 ROOT = Path(__file__).parents[2]
 TESTBED = ROOT / "testbeds" / "h3c-s6550-cx4.yaml"
 NOISE = {
@@ -59,7 +61,7 @@ def run(folder: Path) -> tuple[int, str]:
 def test_background_traffic_spoils_the_queue_that_it_uses_and_no_other(tmp_path: Path) -> None:
     status, said = run(tmp_path)
     assert status == 1, said
-    told: dict[str, Any] = json.loads((tmp_path / "run" / "run.json").read_text())
+    told: dict[str, Any] = read_run(tmp_path / "run")
     noisy = [f for f in told["check"] if f["check"] == "noise" and f["device"] == "S6550"]
     assert {f["level"] for f in noisy} == {"warning"}
     queues = [f["finding"] for f in noisy if "queue" in f["finding"]]

@@ -26,8 +26,9 @@ THEIRS = (
         ("s1 or classification", 1, "true"),
         ("s1 or scheduling", 1, " && ".join(THEIRS)),
         ("s2 or s3", 5, "true"),
+        ("watchdog", 1, "true"),
     ],
-    ids=["as installed", "with profiles of somebody", "ecn"],
+    ids=["as installed", "with profiles of somebody", "ecn", "watchdog"],
 )
 def test_suites_pass_with_their_controls_red_and_all_is_put_back(
     suites: str, gbit: int, by_hand: str, tmp_path: Path

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from labtests.report import read_run
+
 ROOT = Path(__file__).parents[2]
 HOSTS = {"ServerA": "enp3s0f0np0", "ServerB": "ens6f0np0", "ServerC": "ens6f0np0"}
 DEAF = {"kind": "ignores-dscp", "device": "S6550", "port": "Twenty-FiveGigE1/0/15"}
@@ -31,7 +33,7 @@ def suite(folder: Path, name: str, *faults: dict[str, Any]) -> dict[str, Any]:
         cwd=ROOT, env=clean, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((folder / "run" / "run.json").read_text())
+    told: dict[str, Any] = read_run(folder / "run")
     return told
 
 

@@ -15,6 +15,7 @@ TESTBED, SWITCH = "sonic-cx5", "SN2700"
         ("s1 or classification", 1, "sudo config qos reload"),
         ("scheduling", 1, "counterpoll queue interval 10000"),  # as a box is installed
         ("s2 or s3", 5, "true"),
+        ("thresholds", 10, "true"),  # polled every 60 s, as a box is installed
     ],
 )
 def test_suites_pass_with_their_controls_red_and_all_is_put_back(

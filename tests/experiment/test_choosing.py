@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labtests.experiment import NotHere
-from labtests.experiment.choosing import DEFAULT_MAP, Maps, chosen
+from labtests.experiment.choosing import DEFAULT_MAP, Maps, _odd, chosen
+from labtests.inventory import Endpoint
+
+A, B, C = (Endpoint(device=name, interface="e") for name in "ABC")
 
 USUAL = Maps(
     where="sw p1", queues=DEFAULT_MAP, untagged=0, priorities=DEFAULT_MAP, pauses=DEFAULT_MAP
@@ -92,3 +95,11 @@ def test_whatever_the_maps_no_two_classes_share_a_queue_or_a_priority(queues, pr
     assert None not in of_hosts[1:]
     assert 0 not in [of_queues[1], of_queues[2], of_hosts[1], of_hosts[2]]
     assert not paused or all(DEFAULT_MAP[dscp] == priorities[dscp] for dscp in found)
+
+
+def test_a_host_whose_map_leaves_no_class_is_named():
+    differ = replace(USUAL, priorities=(None,) * 64, odd=("ServerA:eth1",))
+    with pytest.raises(NotHere, match=r"the maps leave 0: .*another map than most hosts: ServerA"):
+        chosen(differ, (24, 40))
+    assert _odd({A: DEFAULT_MAP, B: DEFAULT_MAP[::-1], C: DEFAULT_MAP}) == ("B:e",)
+    assert _odd({A: DEFAULT_MAP, B: DEFAULT_MAP}) == _odd({}) == ()

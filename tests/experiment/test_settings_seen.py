@@ -61,7 +61,8 @@ SLOW = WatchdogTimes(
 def test_the_watchdog_of_a_storm_is_a_setting_under_test():
     lab, (sender, receiver) = TwoSettings(), roles(10, 10)
     places = SimpleNamespace(
-        bottleneck=PORT, senders=(sender,), receiver=receiver, transit=(), trunks=(), tags=None
+        bottleneck=PORT, senders=(sender,), receiver=receiver, hosts=(sender, receiver),
+        transit=(), trunks=(), tags=None,
     )  # fmt: skip
     before = settings_seen(lab, places, watchdog=True)
     assert {(each.at, each.setting) for each in before.settings} == set(lab.values)

@@ -43,6 +43,15 @@ def test_a_load_is_in_datagrams_of_one_packet_and_its_share_is_of_the_wire(mtu_b
     assert packets_per_s * 8 * (mtu_bytes + 38) == pytest.approx(5e9)
 
 
+def test_one_sender_alone_is_the_fastest_whose_bursts_make_no_queue():
+    (one,) = traffic(25, 1, 10, 40).alone(EARLY.offering(0.6))
+    assert one.role.name == "h3"
+    assert one.tool.offered_bits_per_s <= 0.6 * 10e9
+    for gbit, said in (((25, 40), "faster than the receiver's"), ((1, 25), "Gb/s")):
+        with pytest.raises(NotHere, match=said):
+            traffic(*gbit).alone(EARLY.offering(0.6))
+
+
 @pytest.mark.parametrize(("asked_s", "lasts_s"), [(0.0, 8), (7.5, 8), (29.1, 30)])
 def test_a_load_lasts_as_long_as_it_is_to_be_seen(asked_s, lasts_s):
     (one,) = traffic(10, 10, pace=HARDWARE).lasting(asked_s).loads(EARLY.offering(0.5))

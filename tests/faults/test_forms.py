@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
-from catalogue import ROWS, A, B
 
-from labtests.drivers import driver_module
-from labtests.inventory import load
 from labtests.simlab.fault_forms import FORMS, mistake_in, table
 from labtests.simlab.faults import KINDS
 
 ROOT = Path(__file__).parents[2]
+A, B = "ServerA", "ServerB"
 DEVICES = {A: "host", B: "host", "S6550": "switch"}
 
 
@@ -39,19 +37,9 @@ def test_the_guide_has_every_kind_with_its_keys() -> None:
         ({"kind": "heal", "device": A, "port": "e"}, 'no key "port"; its keys: none'),
         ({"kind": "clock", "device": A, "seconds": "5"}, "\"seconds\" is a number, not '5'"),
         ({"kind": "clock", "device": A, "seconds": True}, '"seconds" is a number, not True'),
+        ({"kind": "lie", "device": A, "after_s": "1"}, "\"after_s\" is a number, not '1'"),
+        ({"kind": "lie", "device": A, "at": 1}, '"at" is the beginning of a line of progress'),
     ],
 )
 def test_what_is_wrong_with_a_fault_is_said(fault: dict, words: str) -> None:
     assert words in mistake_in(fault, DEVICES)
-
-
-def test_every_fault_of_the_catalogue_can_be_asked_for() -> None:
-    kinds = {
-        name: {d.name: driver_module(d.platform).KIND for d in load(file).devices}
-        for file in (ROOT / "testbeds").glob("*.yaml")
-        for name in [file.stem]
-    }
-    faults = [(row.testbed, fault) for row in ROWS for fault in row.faults]
-    wrong = [said for testbed, fault in faults if (said := mistake_in(fault, kinds[testbed]))]
-    assert len(faults) > 50
-    assert wrong == []

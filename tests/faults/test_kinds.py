@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from catalogue import FROM_A, FROM_B, NIC_A, NIC_B, NIC_C, OUT, SWITCH, A, B, C
 
 from labtests.inventory import load
 from labtests.network import RcRequest, TcpRequest, UdpRequest
@@ -15,6 +14,11 @@ from labtests.simlab.loss_faults import Unheard
 
 ROOT = Path(__file__).parents[2]
 MS = 1_000_000
+SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"
+FROM_A, FROM_B = "Twenty-FiveGigE1/0/14", "Twenty-FiveGigE1/0/15"
+A, NIC_A = "ServerA", "enp3s0f0np0"
+B, NIC_B = "ServerB", "ens6f0np0"
+C, NIC_C = "ServerC", "ens6f0np0"
 ENDS = {"device": A, "interface": NIC_A, "destination": "192.168.10.12", "tos": 0x60}
 
 

@@ -1,0 +1,32 @@
+"""Ten healthy labs, drawn, with a suite each: no false alarm."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from drawing import seed_of
+from healthy import HEALTHY, ROOT, SHIPPED, Job, run
+from labs import SHAPES, made
+
+DRAWN = 10
+SUITES = sorted(file.stem for file in (ROOT / "suites").glob("test_*.py"))
+SHIPPED_NAMES = [file.stem for file in SHIPPED]
+NAMES = [*SHIPPED_NAMES, *(shape.name for shape in SHAPES)]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    random = Random(f"labs {seed_of(metafunc.config)}")
+    drawn = [(name, random.choice(SUITES)) for name in random.sample(NAMES, DRAWN)]
+    metafunc.parametrize(("name", "suite"), drawn, ids=lambda word: word)
+
+
+def test_nothing_is_wrong_in_a_drawn_lab(name: str, suite: str, tmp_path: Path) -> None:
+    if name in SHIPPED_NAMES:
+        options = ["--testbed", str(ROOT / "testbeds" / f"{name}.yaml"), "--dry-run"]
+    else:
+        lab = made(next(shape for shape in SHAPES if shape.name == name), 1)
+        (tmp_path / "lab.yaml").write_text(lab.text, encoding="utf-8")
+        options = lab.options(str(tmp_path / "lab.yaml"))
+    told = run(Job(name, 1, options), tmp_path, ["-k", suite])
+    assert told
+    assert all(each.outcome in HEALTHY for each in told), "\n".join(map(str, told))
