@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.check import cables, hosts, quiet
+from labtests.check.deadlock import deadlock
 from labtests.check.finding import CheckFinding, Subject, judged
 from labtests.check.gathering import Known, Watching, gather
+from labtests.check.memory import memory
 from labtests.check.rights import notes
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
@@ -27,6 +29,9 @@ CHECKS = (
     "dscp map",
     "queue map",
     "pfc",
+    "memory",
+    "deadlock",
+    "dcbx",
     "clock",
     "errors",
     "noise",
@@ -80,6 +85,8 @@ def _asked(testbed: Testbed, known: Mapping[str, Known], backend: str) -> Iterat
         cables.queue_map,
         cables.pfc,
         cables.dcbx,
+        memory,
+        deadlock,
     ):
         yield from of_cables(lab)
     yield from hosts.clocks(known, backend=backend)

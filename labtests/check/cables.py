@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from labtests.capabilities.facts import LinkFacts, Neighbour, RoceFacts
+from labtests.capabilities.facts import DcbxState, LinkFacts, Neighbour, RoceFacts
 from labtests.capabilities.records import DcbxSetting, PfcSetting, TrustSetting
 from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
@@ -278,13 +278,70 @@ def pfc(lab: CheckedLab) -> Iterator[CheckFinding]:
 
 def dcbx(lab: CheckedLab) -> Iterator[CheckFinding]:
     """The same at both ends of a cable between switches, where one of them speaks it: they do not
-    understand each other's versions."""
+    understand each other's versions. What a switch tells a host is in force there, and the host
+    does not take it over: else it overwrites what is set on the host."""
     for link in lab.testbed.links:
         if not lab.between_switches(link):
+            ends = sorted((link.a, link.b), key=lambda end: not lab.known[end.device].host)
+            yield from _told_to_a_host(lab, *ends)
             continue
         found = [lab.setting(end, "dcbx") for end in (link.a, link.b)]
         if any(isinstance(each, DcbxSetting) and each.tells for each in found):
             yield _ends_alike("dcbx", link, found, "warning")
+
+
+_NOT_IN_FORCE = "see what PFC needs on this port: its mode, its trust, a link"
+
+
+def _told_to_a_host(lab: CheckedLab, nic: Endpoint, port: Endpoint) -> Iterator[CheckFinding]:
+    host = lab.known[nic.device].dcbx.get(nic.interface)
+    switch = lab.known[port.device].dcbx.get(port.interface)
+    keeps_its_own = isinstance(host, DcbxState) and host.willing is False
+    if host is None or switch is None:
+        return
+    if isinstance(switch, Unknown) or switch.told is None:
+        if not keeps_its_own:
+            yield from _not_shown(lab, port, switch)
+        return
+    if switch.in_force not in (None, switch.told.pfc):
+        both = f"tells PFC on {_listed(switch.told.pfc)}, and {_listed(switch.in_force)}"
+        yield _at("dcbx", port).says("warning", f"{both} is in force here", _NOT_IN_FORCE)
+    if isinstance(host, Unknown):
+        yield _at("dcbx", nic).unknown(host.why)
+    else:
+        yield _taken(nic, host, port, switch.told.pfc)
+
+
+def _not_shown(
+    lab: CheckedLab, port: Endpoint, switch: DcbxState | Unknown
+) -> Iterator[CheckFinding]:
+    """Of a port that tells something, and nobody sees what."""
+    setting = lab.setting(port, "dcbx")
+    if isinstance(switch, Unknown):
+        yield _at("dcbx", port).unknown(switch.why)
+    elif isinstance(setting, DcbxSetting) and setting.tells:
+        yield _at("dcbx", port).unknown(f"what it tells is not shown: {switch.unknown}")
+
+
+def _taken(nic: Endpoint, host: DcbxState, port: Endpoint, told: frozenset[int]) -> CheckFinding:
+    """What a host makes of what its switch port tells."""
+    here = host.in_force
+    said = f"{port} tells PFC on {_listed(told)}, and {_listed(here)} is in force here"
+    if host.willing is None or here is None:
+        return _at("dcbx", nic).unknown(f"{said}: {host.unknown}")
+    if host.willing:
+        return _at("dcbx", nic).says(
+            "failure",
+            f"{said}: DCBX of its {host.control} takes that over, whatever is set on the host",
+            "let the host's OS set PFC and ETS (`mlnx_qos -d os`), or the switch port not tell",
+        )
+    if told != here:
+        return _at("dcbx", nic).says("warning", said, _SET_ALIKE)
+    return _at("dcbx", nic).ok(said)
+
+
+def _listed(priorities: frozenset[int] | None) -> str:
+    return ",".join(map(str, sorted(priorities or ()))) or "none"
 
 
 def _paused(setting: object) -> object:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from labtests.capabilities.device import Entitled, Obstacles, Versions
+from labtests.capabilities.device import Entitled, MemoryLimits, Obstacles, Versions
 from labtests.capabilities.facts import (
     Caveats,
     ClockReading,
+    DcbxState,
+    DcbxView,
     LinkErrors,
     LinkFacts,
     LinkState,
@@ -19,7 +21,7 @@ from labtests.capabilities.facts import (
     TaggedPorts,
     Tags,
 )
-from labtests.capabilities.records import Reading
+from labtests.capabilities.records import PortMemory, Reading
 from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
@@ -63,7 +65,9 @@ class Known:
     rights: Rights | Unknown | None = None
     links: Mapping[str, LinkFacts | Unknown] = field(default_factory=dict)
     roces: Mapping[str, RoceFacts | Unknown] = field(default_factory=dict)
+    memory: Mapping[str, PortMemory | Unknown] = field(default_factory=dict)
     tags: Mapping[str, Tags | Unknown | None] = field(default_factory=dict)  # of VLANs' ports
+    dcbx: Mapping[str, DcbxState | Unknown] = field(default_factory=dict)
     settings: Mapping[tuple[str, str], object] = field(default_factory=dict)
 
 
@@ -104,17 +108,21 @@ def _told_of(lab: Lab, device: Device) -> Asking[Known]:
     )
     links = _of_ports(lab, device, LinkState, lambda part, port: part.link(port))
     roces = _of_ports(lab, device, RocePorts, lambda part, port: part.roce(port))
-    set_there = both(_settings(lab, device), _tags(lab, device))
+    dcbx = _of_ports(lab, device, DcbxView, lambda part, port: part.dcbx_state(port))
+    memory = _of_ports(lab, device, MemoryLimits, lambda part, port: part.memory_limits(port))
+    set_there = both(both(_settings(lab, device), memory), both(_tags(lab, device), dcbx))
     found, ports = yield from both(facts, both(both(links, roces), set_there))
     told: dict[str, Any] = {name: value for name, value in found.items() if value is not None}
-    (of_links, of_roces), (of_settings, tags) = ports
+    (of_links, of_roces), ((of_settings, held), (tags, of_dcbx)) = ports
     return Known(
         name=device.name,
         host=driver_module(device.platform).KIND == "host",
         links=of_links,
         roces=_with_rdma(of_roces),
+        memory=held,
         tags=tags,
         settings=of_settings,
+        dcbx=of_dcbx,
         **told,
     )
 

@@ -2,7 +2,7 @@
 
 import importlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ import click
 from labtests.core.errors import InventoryError
 from labtests.core.output import say, tell
 from labtests.core.seeds import SEED_AT_MOST, SEED_UNLESS_ASKED
-from labtests.inventory import chosen, located
+from labtests.inventory import Testbed, chosen, located
 from labtests.inventory import load as load_testbed
 from labtests.profile.form import json_schema
-from labtests.profile.reader import load
+from labtests.profile.reader import Profile, load
 from labtests.profile.sense import rules
 
 
@@ -25,24 +25,43 @@ def profile() -> None:
 
 @profile.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-def check(files: Sequence[str]) -> None:
+@click.option(
+    "--testbed",
+    default=None,
+    metavar="FILE",
+    help="Testbed file, or the name of one: can PFC of the profile lock this network?",
+)
+def check(files: Sequence[str], testbed: str | None) -> None:
     """Check profile FILEs; report every mistake in every file.
 
     A warning is printed and does not change the exit code.
     """
     mistakes: list[str] = []
+    lab = None if testbed is None else load_testbed(located(testbed))
     for file in files:
         try:
             found = load(located(file, "profiles"))
         except InventoryError as error:
             mistakes += error.mistakes
             continue
-        for warning in found.warnings:
+        warnings = [*found.warnings, *_locks(lab, found)]
+        for warning in warnings:
             tell(f"warning: {warning}")
         lossless = ", ".join(map(str, found.form.lossless)) or "none"
-        say(f"OK {found.file}: lossless {lossless}; {len(found.warnings)} warnings")
+        say(f"OK {found.file}: lossless {lossless}; {len(warnings)} warnings")
     if mistakes:
         raise InventoryError(mistakes)
+
+
+def _locks(lab: Testbed | None, found: Profile) -> Iterator[str]:
+    """A cyclic buffer dependency that a profile makes, but for one that is there on purpose."""
+    if lab is None or not found.form.lossless:
+        return
+    deadlock: Any = importlib.import_module("labtests.check.deadlock")
+    told = deadlock.of_priorities(lab, frozenset(found.form.lossless))
+    if told is not None:
+        remedy = f"; remedy: {told.remedy}" if told.remedy else ""
+        yield f"{found.file}: on {lab.name}: {told.finding}{remedy}"
 
 
 @profile.command()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from labtests.capabilities.device import Obstacles
-from labtests.capabilities.settings import DSCP_MAP, TRUST
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, DSCP_MAP, PFC, TRUST
 from labtests.check import CheckFinding
 from labtests.check.gathering import told
 from labtests.check.hosts import obstacles_of
@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 Found = list[Step | LabError | None]
 """Of each wish: the change that it takes, None, or why that cannot be determined or done."""
 
-READ_AFTER = {DSCP_MAP.name: TRUST.name}
+READ_AFTER = {DSCP_MAP.name: TRUST.name, BUFFER_THRESHOLDS.name: PFC.name}
 """Settings that a device may not show before another one has changed."""
 
 FRESH_S = 5.0

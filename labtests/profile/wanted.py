@@ -5,7 +5,7 @@ A device that lacks an ability which the profile needs is named (Finding), never
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from labtests.capabilities import settings as k
@@ -18,6 +18,7 @@ from labtests.capabilities.device import (
     Shares,
 )
 from labtests.capabilities.records import (
+    BufferThresholds,
     DcqcnSetting,
     EtsSetting,
     MarkingCurve,
@@ -87,7 +88,8 @@ class _SettingRule:
 def wishes_of(
     profile: ProfileFile, lab: Lab, device: Device
 ) -> tuple[list[Wish], list[ProfileFinding]]:
-    """In the order in which they are to be made: PFC last, when everything below it is there."""
+    """In the order in which they are to be made: PFC when everything below it is there, and behind
+    it what a port has for lossless priorities only."""
     own = driver_module(device.platform).KIND
     wishes: list[Wish] = []
     findings = list(_about_links(profile, lab, device, host=own == "host"))
@@ -139,6 +141,10 @@ def _about_links(
             )
     if not host and buffer and buffer.egress:
         problem = "buffer.ingress, buffer.egress: checked (S22), and left as they are on the switch"
+        yield _finding("note", device, problem)
+    if buffer and _in_thresholds(lab, device.name):
+        cells, size = derived.headroom_cells(profile, buffer), buffer.cell_bytes
+        problem = f"buffer.headroom_cells: {cells} cells of {size} B are {cells * size} bytes here"
         yield _finding("note", device, problem)
     if not host and buffer and profile.ecn:
         problem = f"ecn: limits in units of {buffer.cell_bytes} B (buffer.cell_bytes); check that "
@@ -245,7 +251,7 @@ def _frame_limit(scene: PortTarget) -> From | None:
 def _headroom(scene: PortTarget) -> From | None:
     """At least so much, for the lossless priorities."""
     buffer = scene.profile.buffer
-    if buffer is None:
+    if buffer is None or _in_thresholds(scene.lab, scene.at.device):
         return None
     cells = derived.headroom_cells(scene.profile, buffer)
 
@@ -253,6 +259,39 @@ def _headroom(scene: PortTarget) -> From | None:
         before = dict(now)
         more = {p: max(cells, before.get(p, 0)) for p in scene.profile.lossless}
         return tuple(sorted((before | more).items()))
+
+    return wanted
+
+
+def _in_thresholds(lab: Lab, device: str) -> bool:
+    """Whether headroom is among the thresholds of a port, and no setting of its own."""
+    return not lab.has(device, k.HEADROOM) and lab.has(device, k.BUFFER_THRESHOLDS)
+
+
+def _headroom_bytes(profile: ProfileFile) -> int:
+    """What the cells of a profile are where a device counts in bytes."""
+    buffer = profile.buffer
+    return 0 if buffer is None else derived.headroom_cells(profile, buffer) * buffer.cell_bytes
+
+
+def _thresholds(scene: PortTarget) -> From | None:
+    """The same where it is among a port's thresholds; these stay as they are."""
+    if scene.profile.buffer is None or not _in_thresholds(scene.lab, scene.at.device):
+        return None
+    lossless, least = frozenset(scene.profile.lossless), _headroom_bytes(scene.profile)
+
+    def wanted(now: tuple[BufferThresholds, ...]) -> tuple[BufferThresholds, ...]:
+        if unknown := sorted(lossless - {each.priority for each in now}):
+            where = f"headroom of {scene.at.interface}"
+            problem = f"priority {unknown[0]} has none that could be told"
+            remedy = "make it lossless first, with a buffer profile in the configuration"
+            raise CommandRejected(scene.at.device, where, problem, remedy)
+        return tuple(
+            replace(each, headroom=max(least, each.headroom or 0))
+            if each.priority in lossless
+            else each
+            for each in now
+        )
 
     return wanted
 
@@ -339,4 +378,5 @@ _RULES = (
     ),
     _SettingRule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
     _SettingRule("lossless", k.PFC, "port", None, _pfc),
+    _SettingRule("buffer.headroom_cells", k.BUFFER_THRESHOLDS, "switch", None, _thresholds),
 )

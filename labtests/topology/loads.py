@@ -1,0 +1,281 @@
+"""Loads for the packet network: what makes a cycle lock, and random ones. As cases.
+
+Each sender and each receiver is a host of its own, plugged into the switch that the network's hosts
+are plugged into, as fast as the cable behind it; explicit routes say which of several equal ways
+its packets take, as the hash of a switch may.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from labtests.network.cases import CaseFile
+from labtests.topology.convergence import Transition
+from labtests.topology.dependencies import Cycle, Routed, Turn
+from labtests.topology.fabric import NONE_DEAD, Dead, Fabric
+from labtests.topology.routing import Hops, Target, hops_to, path, sources_of
+
+BITS_OF_A_LOAD = 120e6
+"""At the slowest cable: 12 ms at 10 Gbit/s, enough to fill what a switch shares by default."""
+DRAINS = 3
+"""So many times as long the network is left alone then."""
+BEGINS, ENDS = 0.1, 0.8
+"""Of a load: when routes begin to change, and when all have."""
+MOST_SINKS = 12
+"""Of a random load."""
+DATAGRAM_BYTES = 1400
+GIGA = 1e9
+NOT_OF_A_LOAD = ("watchdog", "deadlock", "pause_timeout", "ports", "routes", "hash_seed")
+"""Guards would release what locks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """Somebody plugged into a switch sends at line rate to somebody at another one, on one way.
+    Demands of the same `sink` have the same receiver."""
+
+    source: int
+    target: Target
+    channels: tuple[int, ...]
+    priority: int
+    sink: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Demands, the channel by which each switch sends on to each sink, and what changes when."""
+
+    fabric: Fabric
+    demands: tuple[Demand, ...]
+    routes: Mapping[tuple[int, int], int | None]
+    dead: Dead = NONE_DEAD
+    events: tuple[tuple[float, dict[str, Any]], ...] = ()
+
+
+def demands(network: Routed, cycle: Cycle) -> tuple[Demand, ...]:
+    """For each turn of a cycle somebody who takes it."""
+    made = (_through(network, turn, cycle.priorities[0]) for turn in cycle.turns)
+    return tuple(replace(each, sink=number) for number, each in enumerate(made))
+
+
+def _through(network: Routed, turn: Turn, priority: int) -> Demand:
+    fabric = network.fabric
+    target, hops = next(network.users(turn))
+    sources = sources_of(fabric, target)
+    before = _towards(fabric, hops, sources, fabric.tail(turn[0]))
+    start = fabric.tail(before[0]) if before else fabric.tail(turn[0])
+    channels = tuple(path(fabric, hops, start, (*before, *turn)))
+    return Demand(source=start, target=target, channels=channels, priority=priority)
+
+
+def _towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> list[int]:
+    """Channels from the nearest of some switches to another one."""
+    ways: dict[int, list[int]] = {source: [] for source in sources}
+    waiting = list(ways)
+    for here in waiting:
+        if here == end:
+            return ways[here]
+        for channel in hops.get(here, ()):
+            head = fabric.heads[channel]
+            if head not in ways:
+                ways[head] = [*ways[here], channel]
+                waiting.append(head)
+    return []
+
+
+def again(network: Routed, wanted: Iterable[Demand]) -> tuple[Demand, ...]:
+    """The same demands by the routes of another network."""
+    by_hosts = {target.hosts: hops for target, hops in network.hops}
+    return tuple(
+        replace(
+            each,
+            channels=tuple(
+                path(network.fabric, by_hosts[each.target.hosts], each.source, each.channels)
+            ),
+        )
+        for each in wanted
+    )
+
+
+def steady(fabric: Fabric, wanted: Sequence[Demand], dead: Dead) -> Load:
+    """Nothing changes."""
+    routes = {(each.sink, fabric.tail(c)): c for each in wanted for c in each.channels}
+    return Load(fabric=fabric, demands=tuple(wanted), routes=routes, dead=dead)
+
+
+def changing(
+    transition: Transition, wanted: Sequence[Demand], rounds: Sequence[Iterable[int]]
+) -> Load:
+    """An element fails or comes back, then switches update their routes in these rounds."""
+    fabric, change = transition.fabric, transition.change
+    hops = {target.hosts: (old, new) for target, old, new in transition.hops}
+    names, begins = port_names(fabric, NONE_DEAD), dict[tuple[int, int], int | None]()
+    events = list[tuple[float, dict[str, Any]]]()
+    for channel in fabric.dead(change.element):
+        at = {"device": fabric.switches[fabric.tail(channel)], "port": names[channel]}
+        events.append((0.0 if change.repair else BEGINS / 2, {"do": "down", **at}))
+        events += [(BEGINS / 2, {"do": "up", **at})] if change.repair else []
+    for each in wanted:
+        old, new = hops[each.target.hosts]
+        before = hops_to(
+            fabric, each.target, fabric.dead(change.element) if change.repair else NONE_DEAD
+        )
+        for v in {*before, *new}:
+            outs = old.get(v) or before.get(v) or new.get(v, ())
+            begins[each.sink, v] = _chosen(each, outs)
+        for number, switches in enumerate(rounds):
+            when = BEGINS + (ENDS - BEGINS) * number / max(1, len(rounds) - 1)
+            for v in switches:
+                out = _chosen(each, new.get(v, ()))
+                via = [] if out is None else [names[out]]
+                what = {"do": "route", "device": fabric.switches[v], "to": f"sink{each.sink}"}
+                events.append((when, {**what, "via": via}))
+    return Load(fabric=fabric, demands=tuple(wanted), routes=begins, events=tuple(events))
+
+
+def _chosen(demand: Demand, outs: Sequence[int]) -> int | None:
+    return next((out for out in outs if out in demand.channels), outs[0] if outs else None)
+
+
+def random_load(network: Routed, dead: Dead, seed: int) -> Load | None:
+    """Some senders, each at a switch with hosts, to some receivers; which of equal ways, which
+    priority and how many, all at random. None where nobody has anybody to send to."""
+    drawn, fabric = random.Random(seed), network.fabric
+    priorities = sorted({each for some, _ in fabric.planes for each in some}) or [3]
+    sinks = [drawn.choice(network.hops) for _ in range(drawn.randint(1, MOST_SINKS))]
+    wanted = list[Demand]()
+    for sink, (target, hops) in enumerate(sinks):
+        one = {switch: (drawn.choice(outs),) for switch, outs in hops.items() if outs}
+        sources = [each for each in sources_of(fabric, target) if one.get(each)]
+        for source in drawn.choices(sources, k=drawn.choice((1, 1, 2, 3))) if sources else ():
+            wanted.append(
+                Demand(
+                    source=source,
+                    target=target,
+                    channels=tuple(path(fabric, one, source)),
+                    priority=drawn.choice(priorities),
+                    sink=sink,
+                )
+            )
+    return steady(fabric, wanted, dead) if wanted else None
+
+
+def case_of(load: Load, base: Mapping[str, Any] | None = None) -> CaseFile:
+    """A load as a case. `base`: settings of a case, which hold here too."""
+    fabric = load.fabric
+    alive = [each for n, each in enumerate(fabric.cables) if 2 * n not in load.dead]
+    links = [(each.switches, each.bits_per_s) for each in alive]
+    hosts = dict[str, None]()
+    for number, each in enumerate(load.demands):
+        rate = fabric.cables[each.channels[0] >> 1].bits_per_s
+        for name, switch in (
+            (f"load{number}", each.source),
+            (f"sink{each.sink}", each.target.switch),
+        ):
+            if name not in hosts:
+                hosts[name] = None
+                links.append(((name, fabric.switches[switch]), rate))
+    slowest = min(rate for _, rate in links)
+    load_us = BITS_OF_A_LOAD / slowest * 1e6
+    events = [
+        {"at_us": share * load_us, **what}
+        for share, what in load.events
+        if what.get("to", "sink0") in hosts
+    ]
+    return CaseFile.model_validate(
+        {
+            **_settings(load, base or {}),
+            "duration_ms": load_us * (1 + DRAINS) / 1000,
+            "hosts": hosts,
+            "links": [
+                {"between": list(ends), "rate_gbit_per_s": rate / GIGA, "length_m": 2.0}
+                for ends, rate in links
+            ],
+            "flows": [
+                {
+                    "source": f"load{number}",
+                    "target": f"sink{each.sink}",
+                    "kind": "udp",
+                    "priority": each.priority,
+                    "rate_gbit_per_s": fabric.cables[each.channels[0] >> 1].bits_per_s / GIGA,
+                    "datagram_bytes": DATAGRAM_BYTES,
+                    "stop_us": load_us,
+                }
+                for number, each in enumerate(load.demands)
+            ],
+            "events": events,
+            "sampling": _sampling(load, load_us),
+        }
+    )
+
+
+def port_names(fabric: Fabric, dead: Dead) -> dict[int, str]:
+    """The name of each channel's port in a case without what is dead: whom it leads to."""
+    used: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for channel in (c for c in range(len(fabric.heads)) if c not in dead):
+        tail, head = (fabric.switches[n] for n in (fabric.tail(channel), fabric.heads[channel]))
+        used[tail, head] += 1
+        found[channel] = head if used[tail, head] == 1 else f"{head}#{used[tail, head]}"
+    return found
+
+
+def _settings(load: Load, base: Mapping[str, Any]) -> dict[str, Any]:
+    """What switches and NICs are set to: as in the base, and lossless in what is sent."""
+    lossless = sorted({*load.fabric.everywhere, *(each.priority for each in load.demands)})
+    names, own = port_names(load.fabric, load.dead), base.get("switches") or {}
+    routes: dict[str, list[dict[str, Any]]] = {}
+    for (sink, switch), channel in load.routes.items():
+        via = [] if channel is None else [names[channel]]
+        entry = {"to": f"sink{sink}", "via": via}
+        routes.setdefault(load.fabric.switches[switch], []).append(entry)
+    return {
+        "name": "load",
+        "seed": base.get("seed", 1),
+        "nic": {"pfc": lossless},
+        "switch": {**_unguarded(base.get("switch")), "pfc": lossless},
+        "switches": {
+            name: {
+                **_unguarded(own.get(name)),
+                "pfc": lossless,
+                "ports": _ports(load, name, names),
+                "routes": routes.get(name, []),
+            }
+            for name in load.fabric.switches
+        },
+    }
+
+
+def _ports(load: Load, switch: str, names: Mapping[int, str]) -> dict[str, dict[str, list[int]]]:
+    """PFC of ports that have their own, and what a remedy adds to it."""
+    fabric = load.fabric
+    known = frozenset().union(fabric.everywhere, *fabric.lossless.values())
+    added = {each.priority for each in load.demands} - known
+    found = {}
+    for channel in fabric.leads[fabric.number[switch]]:
+        own = fabric.lossless.get((switch, fabric.port_out(channel)))
+        if own is not None and channel in names:
+            found[names[channel]] = {"pfc": sorted(own | added)}
+    return found
+
+
+def _unguarded(part: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        key: each
+        for key, each in (part or {}).items()
+        if key not in NOT_OF_A_LOAD and each is not None
+    }
+
+
+def _sampling(load: Load, load_us: float) -> dict[str, Any]:
+    """The queues between switches that packets take, a few times."""
+    fabric, names = load.fabric, port_names(load.fabric, load.dead)
+    queues = {
+        (fabric.switches[fabric.tail(channel)], names[channel], each.priority)
+        for each in load.demands
+        for channel in each.channels
+    }
+    named = [{"switch": s, "port": port, "queue": queue} for s, port, queue in sorted(queues)]
+    return {"queue_period_us": load_us / 4, "bin_ms": load_us / 2000, "queues": named}

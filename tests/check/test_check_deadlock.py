@@ -1,0 +1,106 @@
+"""Cyclic buffer dependencies in the check and in that of profiles: no false alarm, none missed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from labtests.__main__ import main
+from labtests.capabilities.records import PfcSetting
+from labtests.check.cables import CheckedLab
+from labtests.check.deadlock import deadlock
+from labtests.check.finding import Unknown
+from labtests.check.gathering import Known
+from labtests.inventory import load
+from labtests.topology.of_testbed import switches_of
+
+TESTBEDS = Path(__file__).parents[2] / "testbeds"
+NAMES = sorted(path.stem for path in TESTBEDS.glob("*.yaml"))
+ON = PfcSetting(mode="on", priorities=frozenset({3}))
+OFF = PfcSetting(mode="off", priorities=frozenset())
+AUTO = PfcSetting(mode="auto", priorities=frozenset({3}))
+RING = load(TESTBEDS / "h3c-ring.yaml")
+PLAIN = replace(RING, roles={})
+"""The same cables, and nobody says that they are meant so."""
+
+
+def seen(testbed, pfc=ON, told=None):
+    switches = switches_of(testbed)
+    known = {
+        device.name: Known(
+            name=device.name,
+            host=device.name not in switches,
+            settings={
+                (port.interface, "pfc"): (told or {}).get((device.name, port.interface), pfc)
+                for port in device.ports
+            },
+        )
+        for device in testbed.devices
+    }
+    return list(deadlock(CheckedLab(testbed, known)))
+
+
+def test_a_ring_with_pfc_on_is_a_warning_with_ports_and_remedy():
+    (finding,) = seen(PLAIN)
+    assert (finding.level, finding.device) == ("warning", "ring1")
+    assert finding.port == "Twenty-FiveGigE1/0/55"
+    assert "priority 3: ring1:Twenty-FiveGigE1/0/55 -> ring2:" in finding.finding
+    assert "routes around in by ring2:Twenty-FiveGigE1/0/56" in finding.remedy
+
+
+def test_a_ring_that_is_made_to_have_one_is_a_note():
+    (finding,) = seen(RING)
+    assert finding.level == "note"
+    assert "made to have it (role `ring`)" in finding.finding
+    smaller = replace(RING, roles={"ring": RING.roles["ring"][:4]})
+    assert [each.level for each in seen(smaller)] == ["warning"]
+
+
+def test_with_pfc_off_somewhere_in_each_cycle_nothing_is_said():
+    assert [each.level for each in seen(PLAIN, OFF)] == ["ok"]
+    gap = {("ring1", "Twenty-FiveGigE1/0/55"): OFF}
+    assert [each.level for each in seen(PLAIN, ON, gap)] == ["ok"]
+    other = {("ring1", "Twenty-FiveGigE1/0/55"): replace(ON, priorities=frozenset({4}))}
+    assert [each.level for each in seen(PLAIN, ON, other)] == ["ok"]
+
+
+@pytest.mark.parametrize("unknown", [Unknown(why="no answer"), AUTO], ids=["unknown", "auto"])
+def test_what_is_not_known_is_not_taken_for_off(unknown):
+    (finding,) = seen(PLAIN, ON, {("ring1", "Twenty-FiveGigE1/0/55"): unknown})
+    assert finding.level == "not known"
+    (finding,) = seen(PLAIN, OFF, {("ring1", "Twenty-FiveGigE1/0/55"): unknown})
+    assert finding.level == "ok"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_testbed_is_warned_of(name):
+    testbed = load(TESTBEDS / f"{name}.yaml")
+    levels = [each.level for each in seen(testbed)]
+    assert levels == (
+        [] if len(switches_of(testbed)) == 1 else ["note" if name == "h3c-ring" else "ok"]
+    )
+
+
+def profile_check(testbed, tmp_path):
+    profile = tmp_path / "pfc.yaml"
+    profile.write_text(
+        "name: pfc\nrate_gbit_per_s: 10\nmtu_bytes: 1500\ntrust: dscp\nlossless: [3]\n"
+    )
+    return CliRunner().invoke(
+        main, ["profile", "check", str(profile), "--testbed", str(testbed)], prog_name="labtests"
+    )
+
+
+def test_a_profile_that_would_lock_a_network_is_warned_of(tmp_path):
+    text = (TESTBEDS / "h3c-ring.yaml").read_text()
+    plain = tmp_path / "plain.yaml"
+    plain.write_text(text.replace("  ring: [srv1, srv2, srv3, srv4, srv5]\n", ""))
+    shown = profile_check(plain, tmp_path)
+    assert shown.exit_code == 0
+    assert "on h3c-ring: PFC can lock a cyclic buffer dependency" in shown.stderr
+    assert "remedy: routes around" in shown.stderr
+    for name, said in (("h3c-ring", True), ("two-leaves", False), ("h3c-s6550-cx4", False)):
+        shown = profile_check(TESTBEDS / f"{name}.yaml", tmp_path)
+        assert ("made to have it" in shown.stderr) == said
+        assert ("remedy: routes" in shown.stderr) is False
