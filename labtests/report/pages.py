@@ -10,8 +10,18 @@ from markupsafe import Markup
 
 from labtests.core.printable import visible
 from labtests.report import text, view
-from labtests.report.runs import Json, entries, texts
+from labtests.report.details import details
+from labtests.report.headline import headline
+from labtests.report.past import Past
+from labtests.report.picture import picture_of
+from labtests.report.runs import Json, entries, lab_of, texts
+from labtests.report.sealing import page_script, policy
+from labtests.report.suites import Suite, suites_of
+from labtests.report.view import standing_of
+from labtests.transport.chronicle import Chronicle
 from labtests.verdicts import right_control
+
+NONE, UNKNOWN = Chronicle(), Past()
 
 
 def css() -> str:
@@ -19,33 +29,48 @@ def css() -> str:
     return resources.files("labtests.report").joinpath("style.css").read_text(encoding="utf-8")
 
 
-def summary_html(run: Json) -> str:
-    """The first screen: lab, backend, when, versions, and every test's verdicts and controls."""
-    return _rendered("summary.html.j2", run=run)
+def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
+    """All of the page but its frame, which is ours or pytest-html's: style, the first screen, a
+    line for each suite with its proof behind it, the lab, and what the script draws."""
+    suites = suites_of(run, past)
+    controls = [suite.controls for suite in suites]
+    shown = _rendered(
+        "body.html.j2",
+        run=run,
+        earlier=past.last,
+        past=past,
+        journal=journal,
+        suites=suites,
+        headline=headline(run, suites),
+        picture=picture_of(run, suites),
+        needs=[suite for suite in suites if suite.red],
+        turned=[suite for suite in suites if suite.red and suite.since.was == "pass"],
+        reddened=_since_green(suites, past),
+        healed=sum(s.since.changed and s.outcome == "pass" for s in suites),
+        controls=(sum(kept for kept, _ in controls), sum(count for _, count in controls)),
+    )
+    drawn = details(suites, journal.exchanges)
+    block = f'<script type="application/json" id="lt-data">{drawn}</script>'
+    drawing = f'<script type="module">{page_script()}</script>'
+    return "\n".join([f"<style>{css()}</style>", shown, block, drawing])
 
 
-def test_html(test: Json) -> str:
-    """One test in full: verdicts with their facts, plots, counters, settings, commands, rerun."""
-    return _rendered("test.html.j2", test=test)
+def _since_green(suites: list[Suite], past: Past) -> list[Suite]:
+    """What is red and was asked and green in the last green run."""
+    passed = {t.get("id") for t in entries((past.green or {}).get("tests"))
+              if standing_of(t) == "pass"}  # fmt: skip
+    return [suite for suite in suites if suite.red and suite.test.get("id") in passed]
 
 
-test_html.__test__ = False  # type: ignore[attr-defined]  # pytest must not take it for a test
-
-
-def state_html(run: Json) -> str:
-    """The last section: what differs between the lab as it was found and as it was left."""
-    return _rendered("state.html.j2", run=run)
-
-
-def page(run: Json) -> str:
-    """A whole page, self-contained: no script, and nothing is fetched. Passed tests are folded."""
+def page(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
+    """A whole page in a frame of its own, self-contained: nothing is fetched."""
+    name = lab_of(run).get("name")
+    stamp = " (SIMULATED)" if view.simulated(run) else ""
     return _rendered(
         "page.html.j2",
-        run=run,
-        style=Markup(css()),
-        summary=Markup(summary_html(run)),
-        state=Markup(state_html(run)),
-        tests=[(test, Markup(test_html(test))) for test in view.tests_of(run)],
+        policy=policy(),
+        title=f"labtests: {name or 'a lab without a name'}{stamp}",
+        body=Markup(body(run, past=past, journal=journal)),
     )
 
 
@@ -54,13 +79,21 @@ def _rendered(template: str, **values: object) -> str:
 
 
 _FILTERS: tuple[Callable[..., Any], ...] = (
-    *(text.amount, text.brief, text.dash, text.date, text.gbit, text.moment, text.seconds),
-    *(text.signed, entries, texts),
+    *(text.amount, text.brief, text.date, text.gbit, text.seconds, text.signed, text.figure),
+    *(
+        text.short_port,
+        text.percent,
+        text.part,
+        text.counter_words,
+        entries,
+        texts,
+        view.outcome_class,
+    ),
 )
 _GLOBALS: tuple[Callable[..., Any], ...] = (
-    *(view.anchor, view.tests_of, view.counts_of, view.verdicts_of, view.contradicts_itself),
-    *(view.kept_its_word, right_control, view.simulated, view.one_machine, view.plots_of),
-    *(view.counters_of, view.still_of, view.settings_of, view.versions_of),
+    *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
+    *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
+    *(view.losses_of, view.noise_of, view.login_of, view.error_of),
 )
 """What templates call, by the names that it has here."""
 
@@ -80,8 +113,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(_by_name(_FILTERS))
-    environment.filters.update(
-        outcome=view.outcome_of, label=view.label_of, standing=view.standing_of
-    )
+    environment.filters["label"] = view.label_of
+    environment.tests["lt_tells"] = view.tells
     environment.globals.update(_by_name(_GLOBALS), wrong_control=view.wrong_of)
     return environment

@@ -4,7 +4,7 @@ A rate is the difference of two neighbouring samples (evidence.differences) over
 them. Where there is no difference there is a gap, and the gap is counted.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,6 +23,7 @@ class Series:
     name: str
     points: tuple[Span, ...]
     dashed: bool = False
+    hue: int | None = None  # the priority or queue that it is of
 
     @property
     def gaps(self) -> int:
@@ -99,15 +100,6 @@ def panels(phase: Json) -> tuple[SeriesPlot, ...]:
     return tuple(p for p in found if p.series or p.silent or p.unknown)
 
 
-def span_s(phase: Json, shown: Iterable[SeriesPlot]) -> float:
-    """How long the time axis is: the phase, or the last point where that is later."""
-    start_s, end_s = number(phase.get("start_s")), number(phase.get("end_s"))
-    ends = [until for p in shown for s in p.series for _, until, _ in s.points]
-    if start_s is not None and end_s is not None:
-        ends.append(end_s - start_s)
-    return max([*ends, 1e-3])
-
-
 def _goodput(flows: list[Json], start_s: float) -> SeriesPlot:
     lines, unknown = [], []
     for flow in flows:
@@ -116,12 +108,18 @@ def _goodput(flows: list[Json], start_s: float) -> SeriesPlot:
         points = [_interval(row, start_s) for row in entries(flow.get("intervals"))]
         known = [point for point in points if point is not None]
         if known:
-            lines.append(Series(name=name, points=tuple(known)))
+            lines.append(Series(name=name, points=tuple(known), hue=hue_of(flow)))
         else:
             unknown.append(name)
     return SeriesPlot(
         title="Goodput per sender", unit="Gb/s", series=tuple(lines), unknown=tuple(unknown)
     )
+
+
+def hue_of(flow: Json) -> int | None:
+    """The priority that a flow's DSCP is meant for: its first three bits."""
+    tos = number(flow.get("tos"))
+    return None if tos is None else int(tos) >> 5 & 7
 
 
 def _interval(row: Json, start_s: float) -> Span | None:
@@ -169,7 +167,8 @@ def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: f
         for where, readings in samples.get(counter, {}).items():
             name = " ".join(filter(None, (where, _WORDS.get(counter, ""))))
             points = tuple(points_of(readings, start_s))
-            line = Series(name=name, points=points, dashed=counter in kind.received)
+            hue = readings[0].index
+            line = Series(name=name, points=points, dashed=counter in kind.received, hue=hue)
             if line.gaps == len(points):
                 unknown.append(name)
             elif line.highest == 0 and not line.gaps:

@@ -1,6 +1,7 @@
 """Values as the page shows them. A value that is not there is a dash with its reason."""
 
-from datetime import UTC, datetime
+import re
+from datetime import datetime
 from typing import Any
 
 from jinja2 import Undefined
@@ -8,11 +9,8 @@ from markupsafe import Markup
 
 from labtests.report.runs import number
 
-BRIEF = 240
-"""Characters of a sentence on the first screen."""
-
-EPOCH_S = 1e8
-"""Lab times above this are seconds since 1970 (hardware); below, seconds since the lab's start."""
+BRIEF = 170
+"""Characters of a sentence in a line."""
 
 
 def dash(reason: object = "") -> Markup:
@@ -23,6 +21,8 @@ def dash(reason: object = "") -> Markup:
 
 def shown(value: object) -> Any:
     """What any expression of a template becomes: nothing is never an empty place, or 0."""
+    if isinstance(value, Markup):  # what was made here may be empty on purpose
+        return value
     if value is None or isinstance(value, Undefined) or value == "":
         return dash()
     return value
@@ -64,26 +64,16 @@ def seconds(value: object) -> Markup:
     return Markup("{}&#8239;s").format(f"{known:.2f}" if known < 10 else f"{known:.1f}")
 
 
-def moment(value: object) -> Markup:
-    """A moment of the lab's clock: UTC on hardware, seconds since the start of a simulated lab."""
-    known = number(value)
-    if known is None:
-        return dash()
-    if abs(known) > EPOCH_S:
-        try:
-            return Markup("{}").format(
-                datetime.fromtimestamp(known, UTC).strftime("%H:%M:%S.%f")[:-3] + " UTC"
-            )
-        except (OverflowError, OSError, ValueError):
-            return dash(f"{known} is not a time")
-    return Markup("{}&#8239;s").format(f"{known:.3f}")
+_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
 
 
 def brief(value: object) -> Any:
-    """The beginning of a long sentence; its whole stands with its test."""
+    """The beginning of a long sentence, whose whole stands with its test, and of git's hashes."""
+    if isinstance(value, str):
+        value = _HASH.sub(r"\1", value)
     if not isinstance(value, str) or len(value) <= BRIEF:
         return value
-    return value[:BRIEF].rpartition(" ")[0] + " … (whole below)"
+    return value[:BRIEF].rpartition(" ")[0] + " …"
 
 
 def date(value: object) -> Any:
@@ -93,6 +83,56 @@ def date(value: object) -> Any:
     except ValueError:
         return value
     return when.strftime("%Y-%m-%d %H:%M:%S ") + (when.tzname() or "")
+
+
+def grouped(count: int) -> str:
+    """A whole number with thin spaces between thousands."""
+    return f"{count:,}".replace(",", "\u202f")
+
+
+def short_port(port: str) -> str:
+    """`Twenty-FiveGigE1/0/13` is `1/0/13`; what has no such number stays."""
+    found = re.search(r"(?<!\d)\d{1,6}(?:/\d{1,6}){1,6}$", port)
+    return found[0] if found else port
+
+
+def short_ports(text: str) -> str:
+    """The same of all ports in a text."""
+    return re.sub(r"(?<![\w-])[A-Za-z][A-Za-z-]*(\d+(?:/\d+)+)", r"\1", text)
+
+
+def figure(value: object) -> str:
+    """A number in an attribute: without markup."""
+    known = number(value)
+    return "no value" if known is None else f"{known:.6g}"
+
+
+def percent(share: object) -> str:
+    """A share with its sign."""
+    known = number(share)
+    if known is None:
+        return "was 0"
+    figure = abs(known) * 100
+    said = f"{figure:.0f}" if figure >= 10 else f"{figure:.1f}"
+    return ("+" if known > 0 else "−") + said + " %"
+
+
+def part(share: object) -> str:
+    """How much of a bound is left; negative when it is broken."""
+    known = (number(share) or 0.0) * 100
+    said = "< 0.1" if 0 < known < 0.1 else f"{abs(known):.2g}"
+    return ("−" if known < 0 else "") + said + " %"
+
+
+def counter_words(name: object) -> str:
+    """What moved, without where: `S6550 1/0/13 queue 3 dropped_packets` is `queue 3 dropped`."""
+    said = short_ports(str(name)).replace("_packets", "").replace("_", " ")
+    found = re.search(r"(?:queue|priority) \d+ [\w ]+$", said)
+    said = found[0] if found else said
+    if len(said) <= 34:
+        return said
+    end = said[-33:]
+    return f"\u2026 {end.partition(' ')[2] or end}"
 
 
 def place(row: dict[str, Any]) -> str:

@@ -1,11 +1,8 @@
 """A run's parts in the order and grouping in which the page shows them."""
 
-import hashlib
 from typing import Any
 
-from labtests.report.plots import Plot, draw
-from labtests.report.runs import Json, entries, number
-from labtests.report.series import panels, span_s
+from labtests.report.runs import Json, entries, lab_of, number
 from labtests.verdicts import wrong_control
 
 NAMESPACES = "namespaces"
@@ -37,19 +34,14 @@ def standing_of(test: Json) -> str:
     return UNJUDGED if outcome == "pass" and not entries(test.get("verdicts")) else outcome
 
 
+def outcome_class(value: object) -> str:
+    """An outcome as the style sheet names it: only its own words get there."""
+    return str(value) if isinstance(value, str) and value in OUTCOMES else "error"
+
+
 def label_of(value: object) -> str:
     """How an outcome is written."""
     return LABELS.get(value, "UNKNOWN OUTCOME") if isinstance(value, str) else "UNKNOWN OUTCOME"
-
-
-def anchor(test: Json) -> str:
-    """The id of a test's part of the page: letters and digits, whatever the test is called."""
-    return "lt-" + hashlib.sha256(str(test.get("id")).encode(errors="replace")).hexdigest()[:12]
-
-
-def tests_of(run: Json) -> list[Json]:
-    """All tests, those that need attention first."""
-    return sorted(entries(run.get("tests")), key=lambda t: OUTCOMES.index(standing_of(t)))
 
 
 def counts_of(run: Json) -> list[tuple[str, int]]:
@@ -100,12 +92,6 @@ def one_machine(part: Json) -> bool:
     return part.get("backend") == NAMESPACES
 
 
-def plots_of(phase: Json) -> tuple[Plot, ...]:
-    """The phase's plots on one time axis."""
-    found = panels(phase)
-    return draw(found, span_s(phase, found))
-
-
 def counters_of(phase: Json) -> dict[str, list[Json]]:
     """Counters that changed (largest first within their port), that are unusable, that stood
     still. Every counter is in exactly one group."""
@@ -152,18 +138,45 @@ def _ranges(numbers: list[int | float | None]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in spans)
 
 
-def settings_of(phase: Json) -> dict[tuple[str, str], list[Json]]:
-    """Settings as read, by device and port."""
-    found: dict[tuple[str, str], list[Json]] = {}
-    for row in entries(phase.get("settings")):
-        where = (str(row.get("device") or ""), str(row.get("port") or ""))
-        found.setdefault(where, []).append(row)
-    return found
-
-
 def versions_of(device: Json) -> list[tuple[str, str]]:
     """What a device runs, by name."""
     versions = device.get("versions")
     if not isinstance(versions, dict):
         return []
     return [(str(name), str(version or "")) for name, version in versions.items()]
+
+
+def error_of(test: Json) -> str:
+    """What was raised, without what its verdicts say in their rows."""
+    said = [str(v.get("because") or "") for v in entries(test.get("verdicts"))]
+    error = test.get("error")
+    lines = error.splitlines() if isinstance(error, str) else []
+    return "\n".join(line for line in lines if not any(each and each in line for each in said))
+
+
+def tells(fact: Json) -> bool:
+    """Whether a fact has a row: one that is 0 as it must be has none, and is counted."""
+    return not (number(fact.get("measured")) == 0 and fact.get("bound") == "= 0")
+
+
+def losses_of(phases: list[Json]) -> list[tuple[Json, Json]]:
+    """Stations of the way on which a counter of losses grew, cannot be used, or is not there."""
+    return [
+        (phase, station)
+        for phase in phases
+        for station in entries(phase.get("way"))
+        if station.get("lost") or station.get("unusable") or not station.get("counted")
+    ]
+
+
+def noise_of(phases: list[Json]) -> list[Json]:
+    """Counters that grew while nothing of labtests ran."""
+    return [row for phase in phases for row in entries(phase.get("noise"))]
+
+
+def login_of(run: Json, device: str) -> str:
+    """How one logs in there; "" when the run does not say."""
+    for entry in entries(lab_of(run).get("devices")):
+        if entry.get("name") == device:
+            return str(entry.get("login") or "")
+    return ""

@@ -1,6 +1,7 @@
 """Runs to render: a good one, and ways to spoil it."""
 
 import copy
+import json
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
@@ -182,8 +183,21 @@ def run() -> Json:
                     "name": "ServerA",
                     "platform": "connectx",
                     "roles": ["senders"],
+                    "login": "ssh root@server-a",
                     "versions": {"perftest": "6.24", "firmware": ""},
+                },
+                {"name": "ServerC", "platform": "connectx", "roles": ["receiver"], "versions": {}},
+                {"name": "S6550", "platform": "comware", "roles": [], "versions": {}},
+            ],
+            "links": [
+                {
+                    "ends": [
+                        {"device": host, "port": "eth0"},
+                        {"device": "S6550", "port": f"Twenty-FiveGigE1/0/{port}"},
+                    ],
+                    "speed_bits_per_s": 10_000_000_000,
                 }
+                for host, port in (("ServerA", 14), ("ServerC", 13))
             ],
         },
         "backend": "simulated",
@@ -248,7 +262,7 @@ class _Text(HTMLParser):
         self._style = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._style = tag == "style"
+        self._style = tag in ("style", "script")
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
@@ -266,6 +280,17 @@ def text_of() -> Callable[[str], str]:
         return " ".join(parser.words)
 
     return text
+
+
+@pytest.fixture
+def data_of() -> Callable[[str], Json]:
+    """What the script draws, with its texts in place of their numbers where rows are drawn."""
+
+    def data(html: str) -> Json:
+        begin = html.index('id="lt-data">') + len('id="lt-data">')
+        return dict(json.loads(html[begin : html.index("</script>", begin)]))
+
+    return data
 
 
 @pytest.fixture

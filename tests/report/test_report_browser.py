@@ -1,16 +1,17 @@
 """The page in a real browser: nothing in a run can run, and everything can be read."""
 
-import html as escapes
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import Chromium
 
-from labtests.report import css, page, summary_html, test_html
+from labtests.report import css, page
+from labtests.transport.chronicle import Chronicle, Exchange
 
 Json = dict[str, Any]
 
@@ -64,66 +65,293 @@ def opened(browser: str, tmp_path: Path) -> Callable[[str], str]:
     return dump
 
 
-def inserted(summary: str, tests: list[str]) -> str:
-    """The parts in a page that inserts them by script, as pytest-html does; no CSP helps here."""
-    data = escapes.escape("\0".join([summary, *tests]), quote=True)
-    return (
-        f"<!DOCTYPE html><meta charset=utf-8><style>{css()}</style>"
-        f'<div id=data hidden data-parts="{data.replace(chr(0), "&#1;")}"></div><main></main>'
-        "<script>for (const part of document.getElementById('data').dataset.parts.split('\\u0001'))"
-        "document.querySelector('main').insertAdjacentHTML('beforeend', part);"
-        "document.documentElement.dataset.scripts = 'on';</script>"
-    )
-
-
 def test_the_browser_of_this_test_does_run_scripts(opened: Callable[[str], str]) -> None:
     dom = opened(f"<!DOCTYPE html><p>{ATTACK}</p>")
 
     assert "data-owned" in dom
 
 
+TEST = "suites/test_pauses.py::test_pauses"
+
+
+def hostile_page(run: Json, spoiled: Callable[..., Json]) -> str:
+    return page(
+        spoiled(run, lambda leaf: f"{ATTACK}{leaf}" if isinstance(leaf, str) else leaf),
+        journal=asked(
+            test=f"{ATTACK}{TEST}", device=f"{ATTACK}d", command=f"{ATTACK}c", text=f"{ATTACK}t"
+        ),
+    )
+
+
+def without_policy(html: str) -> str:
+    """What is escaped is safe by itself: the second wall is taken away."""
+    return re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+
+
+def asked(**more: Any) -> Chronicle:
+    """A journal of one exchange."""
+    told: dict[str, Any] = {"order": 1, "time_s": 1.0, "device": "S6550", "kind": "run"}
+    told |= {"test": TEST, "command": "display version"}
+    told |= {"text": "Comware\nline two", "status": None}
+    return Chronicle((Exchange(**(told | more)),))
+
+
 def test_nothing_runs_on_a_page_full_of_hostile_text(
     run: Json, spoiled: Callable[..., Json], opened: Callable[[str], str]
 ) -> None:
-    hostile = spoiled(run, lambda leaf: f"{ATTACK}{leaf}" if isinstance(leaf, str) else leaf)
-
-    dom = opened(page(hostile))
+    dom = opened(without_policy(hostile_page(run, spoiled)))
 
     assert "data-owned" not in dom
-    assert not re.search(r"<(script|img|iframe)\b", dom)
+    assert not re.search(r"<(img|iframe|script)\b(?! type=\"(application/json|module)\")", dom)
     assert "&lt;script&gt;" in dom
 
 
-def test_nothing_runs_when_a_script_inserts_the_parts(
-    run: Json, spoiled: Callable[..., Json], opened: Callable[[str], str]
+@pytest.fixture
+def chromium(browser: str, tmp_path: Path) -> Iterator[Chromium]:
+    with Chromium(browser, tmp_path / "driven") as found:
+        yield found
+
+
+@pytest.fixture
+def shown(chromium: Chromium, tmp_path: Path) -> Callable[..., Chromium]:
+    """A page that is open in a browser that can be asked."""
+
+    def show(html: str, address: str = "", width: int = 1400) -> Chromium:
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        chromium.size(width, 1000)
+        chromium.open(file.as_uri() + address)
+        return chromium
+
+    return show
+
+
+OPEN_ALL = """for (let n = 0; n < 4; n += 1) {
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  await new Promise((done) => setTimeout(done, 60));
+}"""
+
+
+def opened_all(chromium: Chromium) -> None:
+    chromium.run(f"(async () => {{ {OPEN_ALL} }})()")
+
+
+def test_nothing_runs_when_all_that_the_script_draws_is_drawn(
+    run: Json, spoiled: Callable[..., Json], shown: Callable[..., Chromium]
 ) -> None:
-    hostile = spoiled(run, lambda leaf: f"{ATTACK}{leaf}" if isinstance(leaf, str) else leaf)
+    page_ = shown(without_policy(hostile_page(run, spoiled)))
 
-    dom = opened(inserted(summary_html(hostile), [test_html(t) for t in hostile["tests"]]))
+    opened_all(page_)
 
-    assert 'data-scripts="on"' in dom
-    assert "data-owned" not in dom
-    assert '<article class="lt lt-test"' in dom
+    assert page_.run("document.documentElement.dataset.owned") is None
+    assert page_.run("document.querySelectorAll('img, iframe').length") == 0
+    assert ATTACK in page_.run("document.querySelector('[data-make=commands]').textContent")
 
 
-def test_the_page_is_drawn(run: Json, browser: str, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(page(run), encoding="utf-8")
-    picture = tmp_path / "page.png"
-
-    subprocess.run(
-        [
-            browser,
-            *OFFLINE,
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1200,1600",
-            f"--screenshot={picture}",
-            (tmp_path / "page.html").as_uri(),
-        ],
-        capture_output=True,
-        timeout=60,
-        check=True,
+def test_the_policy_of_the_page_lets_its_script_run_and_no_other(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    page_ = shown(
+        page(run).replace("</main>", f"{ATTACK.partition('<iframe')[0]}</main>"), "#pauses"
     )
 
-    content = picture.read_bytes()
-    assert content.startswith(b"\x89PNG")
-    assert len(content) > 30_000  # an empty page of this size is a few kB
+    assert page_.run("document.querySelectorAll('.lt-curve').length") > 3
+    assert page_.run("document.documentElement.dataset.owned") is None
+    assert any("Content Security Policy" in words for words in page_.said)
+
+
+def test_no_error_is_said_and_every_link_opens_what_it_names(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail")]))
+    page_ = shown(page(run, journal=asked()))
+
+    seen = page_.run(
+        "[...document.querySelectorAll('a[href^=\"#\"]')].map((link) => { link.click();"
+        "const target = document.getElementById(link.getAttribute('href').slice(1));"
+        "return [link.getAttribute('href'), target.checkVisibility(),"
+        " target.tagName !== 'DETAILS' || target.open]; })"
+    )
+
+    assert len(seen) > 4
+    assert all(visible and unfolded for _, visible, unfolded in seen), seen
+    assert page_.said == []
+
+
+@pytest.mark.parametrize("part", ["plots", "counters/0", "commands/0", "settings", "flows"])
+def test_an_address_opens_what_it_names(
+    run: Json, shown: Callable[..., Chromium], part: str
+) -> None:
+    page_ = shown(page(run, journal=asked()), f"#pauses/{part}")
+
+    assert page_.run(f"document.getElementById('pauses/{part}').checkVisibility()")
+    assert page_.run("document.getElementById('pauses').open")
+    if part == "commands/0":
+        page_.run(f"document.getElementById('pauses/{part}').open = true")
+        page_.run("new Promise((done) => setTimeout(done, 80))")
+        assert "line two" in page_.run(f"document.getElementById('pauses/{part}').textContent")
+
+
+def test_a_phone_scrolls_in_one_direction_with_everything_open(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail")]))
+    page_ = shown(page(run, journal=asked()), width=390)
+
+    opened_all(page_)
+
+    assert page_.run("document.documentElement.scrollWidth") == 390
+    smallest_px = page_.run(
+        "Math.min(...[...document.querySelectorAll('.lt-lane > svg text')]"
+        ".map((text) => text.getBoundingClientRect().height))"
+    )
+    assert smallest_px > 9
+    narrowest_px = page_.run(
+        "Math.min(...[...document.querySelectorAll('[data-make=counters] td')]"
+        ".filter((cell) => cell.textContent.length > 3).map((cell) => cell.clientWidth))"
+    )
+    assert narrowest_px > 30  # no word is one letter wide
+
+
+def test_one_cursor_goes_through_all_plots_and_tells_their_values(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    page_ = shown(page(run), "#pauses/plots")
+    assert page_.run("document.querySelector('.lt-key b + *') !== null")
+    page_.run("document.querySelector('.lt-plots').focus()")
+    for _ in range(20):
+        page_.press("ArrowRight")
+
+    ways = page_.run("[...document.querySelectorAll('.lt-cursor')].map((c) => c.getAttribute('d'))")
+    values = page_.run("[...document.querySelectorAll('.lt-key li b')].map((b) => b.textContent)")
+
+    assert len(ways) == 3
+    assert len({way.partition(" ")[0] for way in ways}) == 1
+    assert ways[0].startswith("M")
+    assert "900" in values  # pause frames a second
+
+
+def test_a_priority_has_one_colour_in_every_plot(run: Json, shown: Callable[..., Chromium]) -> None:
+    page_ = shown(page(run), "#pauses/plots")
+
+    classes = page_.run(
+        "[...document.querySelectorAll('.lt-lane > svg .lt-curve')].map((c) => c.classList[1])"
+    )
+
+    assert classes == ["lt-q3"] * 4  # two flows of DSCP 24, queue 3, priority 3
+    lanes = page_.run("document.querySelectorAll('.lt-lane').length")
+    assert page_.run("document.querySelectorAll('.lt-lane .lt-key button').length") == lanes > 2
+
+
+def test_a_plot_is_handed_over_as_a_table(run: Json, shown: Callable[..., Chromium]) -> None:
+    page_ = shown(page(run), "#pauses/plots")
+    page_.run(
+        "window.made = []; URL.createObjectURL = (blob) => { made.push(blob.text()); return '#'; };"
+        "document.querySelectorAll('.lt-lane .lt-key button')[1].click()"
+    )
+
+    lines = page_.run("made[0]").splitlines()
+
+    assert lines[0] == "plot,unit,line,from_s,until_s,value"
+    assert {line.split(",")[0] for line in lines[1:]} == {"Queue length"}
+    assert len(lines) == 6
+
+
+def test_keys_walk_the_suites(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail")]))
+    page_ = shown(page(run))
+    at = "document.activeElement.parentElement.id"
+
+    found = []
+    for key in ("j", "j", "r"):
+        page_.press(key)
+        found.append(page_.run(at))
+    page_.press("Enter")
+
+    assert found == ["loses", "pauses", "loses"]
+    assert page_.run("document.getElementById('loses').open")
+    page_.press("t")
+    assert page_.run("getComputedStyle(document.documentElement).colorScheme") == "light"
+    page_.press("/")
+    page_.press("x")
+    assert page_.run("document.getElementById('lt-search').value") == "x"
+
+
+def test_search_finds_counters_and_opens_them(run: Json, shown: Callable[..., Chromium]) -> None:
+    page_ = shown(page(run))
+    page_.run(
+        "(() => { const box = document.getElementById('lt-search'); box.value = 'FORWARDED s6550';"
+        "box.dispatchEvent(new Event('input')); })()"
+    )
+
+    hit = page_.run("document.querySelector('#lt-hits a').getAttribute('href')")
+    page_.run("document.querySelector('#lt-hits a').click()")
+
+    assert hit == "#pauses/counters/0"
+    assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("PFC on")
+
+
+def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:
+    printed = shown(page(run)).printed()
+
+    assert printed.startswith(b"%PDF")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8
+
+
+def test_ten_suites_are_small_and_shown_within_a_second(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    for n in range(99):
+        test = test_of(f"more{n}", "pass", [verdict_of(), verdict_of("control", "fail")])
+        test["phases"][0]["samples"] *= 20
+        run["tests"].append(test)
+    html = page(run)
+    page_ = shown(html)
+
+    assert len(html.encode()) < 1_500_000
+    assert page_.run("document.querySelectorAll('*').length") < 16_000
+    paints = page_.run("performance.getEntriesByType('paint').map((paint) => paint.startTime)")
+    assert all(paint_ms < 1000 for paint_ms in paints), paints
+
+
+# -- colours -----------------------------------------------------------------------------------
+
+GROUNDS = ("bg", "card", "well")
+ON_GROUNDS = (
+    *("fg", "soft", "link", "pass", "fail", "inconclusive", "error", "skipped"),
+    *(f"q{n}" for n in range(8)),
+)
+PAIRS = [
+    *((text, ground) for text in ON_GROUNDS for ground in GROUNDS),
+    *(("on", ground) for ground in ("pass", "fail", "inconclusive", "error")),
+    *((text, ground) for text in ("fg", "fail") for ground in ("band-control", "band-experiment")),
+    ("stamp-fg", "stamp"),
+    ("bg", "fg"),
+]
+
+
+def colours() -> dict[str, tuple[str, str]]:
+    """Each variable of the style sheet: in light and in dark."""
+    found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", css())
+    return {name: (light, dark) for name, light, dark in found}
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2: relative luminance of #rrggbb."""
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(("text", "ground"), PAIRS)
+def test_every_text_stands_out_from_its_ground(text: str, ground: str) -> None:
+    for scheme in (0, 1):
+        a, b = (luminance(colours()[name][scheme]) for name in (text, ground))
+        assert (max(a, b) + 0.05) / (min(a, b) + 0.05) >= 4.5
+
+
+def test_no_colour_stands_beside_the_variables() -> None:
+    beside = re.sub(r"--[\w-]+: light-dark\([^)]*\);?", "", css())
+    assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[;\s])", beside)) <= {"#fff"}  # paper

@@ -1,0 +1,98 @@
+"""The lab as a picture: who stands where, what is written where, and the culprit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from labtests.report import page
+from labtests.report.past import Past
+from labtests.report.picture import SENDERS_AT_MOST, LabPicture, picture_of
+from labtests.report.suites import suites_of
+
+Json = dict[str, Any]
+
+
+def cabled(run: Json, *pairs: str, senders: int) -> None:
+    """The lab has these cables; `a-b` is one between them, at ports named after the other end."""
+    names = {name for pair in pairs for name in pair.split("-")}
+    roles = {f"h{n}": ["senders"] for n in range(senders)} | {"r": ["receiver"]}
+    run["lab"]["devices"] = [{"name": name, "roles": roles.get(name, [])} for name in sorted(names)]
+    run["lab"]["links"] = [
+        {"ends": [{"device": a, "port": f"to-{b}"}, {"device": b, "port": f"to-{a}"}]}
+        for a, b in (pair.split("-") for pair in pairs)
+    ]
+
+
+def drawn(run: Json) -> LabPicture:
+    found = picture_of(run, suites_of(run, Past()))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("senders", [1, 5, 64])
+def test_senders_stand_left_and_the_receiver_right_however_many_they_are(
+    run: Json, senders: int
+) -> None:
+    cabled(run, *(f"h{n}-sw" for n in range(senders)), "sw-r", senders=senders)
+
+    picture = drawn(run)
+    at = {box.name: box.x for box in picture.boxes}
+
+    assert picture.left_out == max(senders - SENDERS_AT_MOST, 0)
+    assert len(at) == min(senders, SENDERS_AT_MOST) + 2
+    assert at["h0"] < at["sw"] < at["r"]
+    assert all(b.x >= 0 and b.x + b.w <= picture.width for b in picture.boxes)
+    assert all(b.y >= 0 and b.y + b.h <= picture.height for b in picture.boxes)
+
+
+def test_switches_stand_in_columns_by_how_far_they_are_from_the_receiver(run: Json) -> None:
+    cabled(run, "h0-leaf1", "h1-leaf1", "leaf1-spine", "spine-leaf2", "leaf2-r", senders=2)
+
+    at = {box.name: box.x for box in drawn(run).boxes}
+
+    assert at["h0"] < at["leaf1"] < at["spine"] < at["leaf2"] < at["r"]
+
+
+def test_a_ring_of_switches_and_a_host_without_a_role_are_drawn(run: Json) -> None:
+    cabled(run, "h0-a", "a-b", "b-c", "c-a", "c-r", "b-other", senders=1)
+
+    assert {box.name for box in drawn(run).boxes} == {"h0", "a", "b", "c", "r", "other"}
+    assert len(drawn(run).cables) == 6
+
+
+def test_what_was_counted_stands_at_its_place_and_the_culprit_is_ringed(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    phase = run["tests"][0]["phases"][0]
+    of_queue = {**phase["counters"][0], "index": 5}
+    told = {"dropped_packets": 17, "forwarded_packets": 100}
+    phase["counters"] += [
+        {**of_queue, "counter": name, "increase": grew} for name, grew in told.items()
+    ]
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 5 dropped_packets grew by 17"
+    run["tests"][0].update(outcome="fail", verdicts=[verdict_of(outcome="fail", because=because)])
+
+    picture = drawn(run)
+    (switch,) = [box for box in picture.boxes if box.switch]
+    bad = [words.text for words in switch.lines if words.bad]
+
+    assert bad == ["queue 5: ✕ 17 dropped"]
+    assert [cable.port for cable in picture.cables if cable.ringed] == ["1/0/13"]
+    assert [w.text for c in picture.cables for w in c.above] == ["p3 4.31 Gb/s →"]
+    assert "queue 5: ✕ 17 dropped" in picture.said
+    assert 'class="lt-ring"' in page(run)
+
+
+def test_a_counter_that_cannot_be_used_is_not_drawn_as_a_figure(run: Json) -> None:
+    for row in run["tests"][0]["phases"][0]["counters"]:
+        row["unusable"] = "ran backwards"
+
+    assert [box.lines for box in drawn(run).boxes if box.switch] == [()]
+
+
+def test_a_run_that_does_not_say_how_the_lab_is_cabled_has_no_picture(run: Json) -> None:
+    del run["lab"]["links"]
+
+    assert picture_of(run, suites_of(run, Past())) is None
+    assert "<figure" not in page(run)

@@ -1,0 +1,118 @@
+"""Which runs `latest` points to, and what the headline says of those that are not whole."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from labtests.pytest_plugin.folder import point_latest
+from labtests.pytest_plugin.run import Run
+from labtests.report.headline import headline
+from labtests.report.past import Past
+from labtests.report.suites import suites_of
+
+Json = dict[str, Any]
+
+
+def whole(folder: Path, *args: str, pyargs: bool = False, **more: Any) -> bool:
+    """Of a run with these arguments, which is otherwise whole."""
+    config = SimpleNamespace(
+        args=args,
+        invocation_params=SimpleNamespace(dir=folder),
+        getoption=lambda name, default=None: {"pyargs": pyargs}.get(name, default),
+    )
+    judged = [{"verdicts": [{"outcome": "pass"}]}]
+    run = SimpleNamespace(
+        **{"config": config, "picked": False, "exit_code": 0, "not_run": [], "tests": judged}
+        | {"planning": False}
+        | more
+    )
+    run._is_folder = lambda word: Run._is_folder(run, word)
+    return Run.whole.fget(run)  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_run_is_whole_when_all_suites_of_its_folders_ran_to_their_end(tmp_path: Path) -> None:
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "test_a.py").touch()
+
+    assert whole(tmp_path, "suites")
+    assert whole(tmp_path, str(tmp_path / "suites"), exit_code=1)
+    assert whole(tmp_path, "suites", exit_code=10)  # the lab is not as it was found
+    assert whole(tmp_path, "labtests.report", pyargs=True)
+    assert not whole(tmp_path, "labtests.report.suites", pyargs=True)
+    assert not whole(tmp_path, "labtests.report")
+    assert not whole(tmp_path, "suites/test_a.py")
+    assert not whole(tmp_path, "suites/test_a.py::test_a")
+    assert not whole(tmp_path, "suites", "suites/test_a.py")
+    for cut in ({"exit_code": 2}, {"exit_code": 15}, {"not_run": ["x"]}, {"picked": True},
+                {"planning": True}, {"tests": []}, {"tests": [{"verdicts": []}]}):  # fmt: skip
+        assert not whole(tmp_path, "suites", **cut)
+
+
+def test_latest_of_all_labs_and_of_this_one_point_to_the_run(tmp_path: Path) -> None:
+    run = tmp_path / "reports" / "lab" / "20261123-1"
+    run.mkdir(parents=True)
+
+    point_latest(tmp_path / "reports", run)
+
+    for latest in (tmp_path / "reports" / "latest", run.parent / "latest"):
+        assert latest.resolve() == run
+        assert not latest.readlink().is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"not_run": ["suites/test_b.py::test_b"]}, "Not whole: 1 of 2 suites ran"),
+        ({"problem": "no"}, "1 of 1 suites pass in simulation, but the run has a problem"),
+        (
+            {"problem": "no", "state": {"differences": [{"device": "sw"}]}},
+            "1 of 1 suites pass in simulation, but the run has a problem, and the lab is not as it "
+            "was found",
+        ),
+    ],
+)
+def test_a_green_headline_hides_nothing(run: Json, change: Json, said: str) -> None:
+    run |= change
+
+    assert headline(run, suites_of(run, Past())) == said
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"), [("pass", "1 of 3 suites pass"), ("error", "1 of 3 ")]
+)
+def test_suites_that_were_not_asked_are_counted(
+    run: Json, test_of: Any, outcome: str, said: str
+) -> None:
+    run["tests"][0]["outcome"] = outcome
+    run["tests"] += [test_of("left", "skipped", []), test_of("unasked", "pass", [])]
+
+    found = headline(run, suites_of(run, Past()))
+    cut = headline(run | {"not_run": ["a", "b"]}, suites_of(run, Past()))
+
+    assert found.startswith(said)
+    assert cut.startswith("Not whole: 1 of 5" if outcome == "pass" else "1 of 5 suites could not")
+    assert cut.endswith("1 without a verdict" if outcome == "pass" else ", 2 did not run")
+    assert outcome == "error" or "1 skipped, 1 without a verdict" in found
+
+
+def test_the_command_that_runs_a_test_again_works_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a lab").mkdir()
+    root = tmp_path / "a lab"
+    monkeypatch.chdir(root)
+    monkeypatch.setattr("sys.executable", str(root / ".venv" / "bin" / "python"))
+    monkeypatch.setattr("labtests.pytest_plugin.run.asked_testbed", lambda _: Path("lab.yaml"))
+    asked = {"lab_seconds": 5.0, "no_controls": True, "tolerate": ["cables"], "fault": ["{}"]}
+    config = SimpleNamespace(
+        getoption=lambda name: asked.get(name.removeprefix("labtests_")), rootpath=root
+    )
+
+    told = Run.rerun(SimpleNamespace(config=config, dry=True, seed=3), "suites/test_a.py::a[b c]")  # type: ignore[arg-type]
+
+    assert told == (
+        f"cd '{root}' && .venv/bin/python -m pytest 'suites/test_a.py::a[b c]' --testbed lab.yaml "
+        "--dry-run --seed 3 --lab-seconds 5 --no-controls --tolerate cables --fault '{}'"
+    )
