@@ -70,7 +70,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             _give_time(item, run.test_limit_s)
         elif not only_lists(config):
             raise pytest.UsageError(
-                f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one); "
+                f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one), "
+                "or --labtests-testbed FILE where that name is somebody else's; "
                 f"testbeds/ has: {known_testbeds(config) or 'no file'}"
             )
 

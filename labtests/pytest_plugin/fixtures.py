@@ -12,6 +12,7 @@ from labtests.experiment import Incast, Ring, Span, measure, roles_of
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Refresh
+from labtests.pytest_plugin.options import option
 from labtests.pytest_plugin.run import RUN, Run
 from labtests.recovery import LabHeld, NotPutBack
 
@@ -38,14 +39,15 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """
     run = request.config.stash[RUN]
     try:
-        opened = run.open_lab(_progress(run))
+        opened = run.open_lab(progress_of(run))
         run.preflight.expect_fit(
             opened,
             idle_s=run.idle_s,
-            tolerated=frozenset(run.config.getoption("tolerate")),
-            say=_progress(run),
+            tolerated=frozenset(option(run.config, "tolerate")),
+            say=progress_of(run),
         )
         if not run.planning:
+            progress_of(run)("reading the whole lab, to compare with at the end")
             run.proof.begin(opened)
         yield opened
     except LabError as error:
@@ -56,13 +58,15 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 
 @pytest.fixture
 def incast(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Incast]:
-    """An experiment on the testbed's senders and receiver. What it changes is put back after."""
+    """An experiment on the testbed's senders and receiver: `incast.control` is a phase that has to
+    be red, `incast.run` one that gives its evidence, `incast.judge` takes verdicts on it, of
+    labtests.verdicts (docs/writing-suites.md). What it changes is put back after."""
     yield from _experiment(request, lab, Incast)
 
 
 @pytest.fixture
 def ring(request: pytest.FixtureRequest, lab: Lab) -> Iterator[Ring]:
-    """An experiment on a ring of switches, where the testbed's roles have one. The same."""
+    """The same on a ring of switches, where the testbed's roles have one; else it skips."""
     yield from _experiment(request, lab, Ring)
 
 
@@ -87,8 +91,8 @@ def _experiment(
         experiment = kind(
             lab=lab,
             pace=run.pace,
-            with_controls=not run.config.getoption("no_controls"),
-            progress=_progress(run),
+            with_controls=not option(run.config, "no_controls"),
+            progress=progress_of(run),
             idle=run.preflight.noise,
             measured=lambda anew: _refresh(run, lab, anew=anew),
         )
@@ -100,7 +104,7 @@ def _experiment(
 def _refresh(run: Run, lab: Lab, *, anew: bool) -> Refresh:
     """Measured before the first phase of a run, and when it has turned out to be another one."""
     if run.refresh is None or anew:
-        run.refresh = measure(lab, roles_of(lab.testbed), _progress(run))
+        run.refresh = measure(lab, roles_of(lab.testbed), progress_of(run))
     return run.refresh
 
 
@@ -201,15 +205,17 @@ def _in_words(names: Iterable[str]) -> str:
     return ", ".join(f"{name} ({meaning_of(name)})" for name in names)
 
 
-def _progress(run: Run) -> Callable[[str], None]:
-    """One plain line for each part of a phase, unless -q asks for silence."""
+def progress_of(run: Run, *, below: bool = False) -> Callable[[str], None]:
+    """One plain line for each part of a phase, unless -q asks for silence. `below`: pytest's letter
+    for a test, which ends no line, stands before it."""
     terminal = run.config.pluginmanager.get_plugin("terminalreporter")
     capture = run.config.pluginmanager.get_plugin("capturemanager")
 
     def say(text: str) -> None:
+        run.heard(text)
         if terminal is None or capture is None or run.config.getoption("verbose") < 0:
             return
         with capture.global_and_fixture_disabled():
-            terminal.write_line(run.clean(f"  {text}"))
+            terminal.write_line("\n" * below + run.clean(f"  {text}"))
 
     return say

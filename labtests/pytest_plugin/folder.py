@@ -14,6 +14,13 @@ _LOG = "log_file"
 _WRITTEN_BY_OTHERS = ("htmlpath", "xmlpath", _LOG)
 
 
+def home(config: pytest.Config) -> Path:
+    """The folder that has `reports/`: pytest's rootdir where pytest was started in it, else where
+    it was started; suites that came with labtests are in nobody's project."""
+    here = config.invocation_params.dir
+    return config.rootpath if config.rootpath in (here, *here.parents) else here
+
+
 def made(folder: Path) -> Path:
     """The run folder, for its owner only. What an earlier run left is never written over."""
     try:
@@ -48,16 +55,20 @@ def _of_ini(config: pytest.Config, option: str) -> str:
 
 
 def point_latest(reports: Path, folder: Path) -> None:
-    """reports/latest -> newest run folder, in one step. A real file of that name is left alone, and
-    so is a folder that another user has put there."""
-    latest = reports / "latest"
+    """reports/latest and reports/<testbed>/latest -> the last whole run, each in one step. A real
+    file of that name is left alone, and so is a folder that another user has put there."""
+    for place in {reports, folder.parent}:
+        _point(place / "latest", folder)
+
+
+def _point(latest: Path, folder: Path) -> None:
     try:
         expect_safe_way(latest)
     except NotPrivate:
         return
-    reports.mkdir(exist_ok=True)
+    latest.parent.mkdir(exist_ok=True)
     if latest.exists() and not latest.is_symlink():
         return
-    fresh = reports / f".latest-{secrets.token_hex(8)}"
-    fresh.symlink_to(os.path.relpath(folder, reports), target_is_directory=True)
+    fresh = latest.with_name(f".latest-{secrets.token_hex(8)}")
+    fresh.symlink_to(os.path.relpath(folder, latest.parent), target_is_directory=True)
     fresh.replace(latest)

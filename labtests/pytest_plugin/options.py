@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from labtests.check.command import expect_checks
 from labtests.core.errors import LabError
 from labtests.core.seeds import SEED_AT_MOST
+from labtests.core.shipped import shipped
 from labtests.inventory import Readable, is_path, to_dial
+from labtests.inventory.finding import names_in
 from labtests.recovery.snapshot.session import expect_dry
 
 MARKERS = (
@@ -19,6 +22,8 @@ MARKERS = (
     "or every host of the roles, or every switch they are plugged into, by the name of what they "
     "read (pfc, trust, ecn, reaction_point, queue_counters, pfc_counters, nic_counters, ...); "
     "otherwise the test is skipped and the reason says what is missing",
+    "covers(*cases): cases of a list that the test covers, by their numbers; it changes nothing, "
+    "and docs/coverage.md is made of it",
 )
 
 
@@ -78,13 +83,56 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Every option of ours."""
-    group = parser.getgroup("labtests", "labtests: a lossless-Ethernet lab")
-    for usage, words in _OPTIONS.items():
-        names = [word for word in usage.split() if word.startswith("--")]
-        value = "".join(word for word in usage.split() if not word.startswith("--"))
-        named = {"metavar": value} if value else {}
-        group.addoption(*names, help=words, **named, **_VALUES[value])
+    """Every option of ours, each under its name and as --labtests-NAME. A name that somebody else
+    has (a conftest.py, another plugin) stays theirs."""
+    usages = [_Usage.of(text, words) for text, words in _OPTIONS.items()]
+    taken = [name for usage in usages for name in usage.names if _is_taken(parser, name)]
+    theirs = f"; {', '.join(taken)} are somebody else's here" if taken else ""
+    group = parser.getgroup("labtests", f"labtests: a lossless-Ethernet lab{theirs}")
+    for usage in usages:
+        names = [name for name in usage.names if name not in taken]
+        named = {"metavar": usage.value} if usage.value else {}
+        group.addoption(
+            *names, usage.own, dest=_dest(usage.own), help=usage.words,
+            **named, **_VALUES[usage.value],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Usage:
+    """An option: its names, the word for its value, its help text."""
+
+    names: tuple[str, ...]
+    value: str
+    words: str
+
+    @classmethod
+    def of(cls, text: str, words: str) -> "_Usage":
+        parts = text.split()
+        names = tuple(part for part in parts if part.startswith("--"))
+        return cls(names, "".join(parts[len(names) :]), words)
+
+    @property
+    def own(self) -> str:
+        """The name that nobody else has."""
+        return f"--labtests-{self.names[0].removeprefix('--')}"
+
+
+def _is_taken(parser: pytest.Parser, name: str) -> bool:
+    try:
+        _, unknown = parser.parse_known_and_unknown_args([f"{name}=1"])
+    except pytest.UsageError:  # it takes no value, or another one
+        return True
+    return not unknown
+
+
+def _dest(own: str) -> str:
+    return own.removeprefix("--").replace("-", "_")
+
+
+def option(config: pytest.Config, name: str) -> Any:
+    """What was said for an option of ours, by the name that it has after --, with _ for -."""
+    return config.getoption(f"labtests_{name}")
 
 
 def only_lists(config: pytest.Config) -> bool:
@@ -94,22 +142,22 @@ def only_lists(config: pytest.Config) -> bool:
 
 def expect_possible(config: pytest.Config) -> None:
     """Raise UsageError for values that no run can have."""
-    if not 0 <= config.getoption("wait_for_lease") <= WAIT_AT_MOST_MINUTES:
+    if not 0 <= option(config, "wait_for_lease") <= WAIT_AT_MOST_MINUTES:
         raise pytest.UsageError(f"--wait-for-lease: give 0 to {WAIT_AT_MOST_MINUTES} minutes")
-    seconds = config.getoption("lab_seconds")
+    seconds = option(config, "lab_seconds")
     if seconds is not None and not LAB_SECONDS_AT_LEAST <= seconds <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(
             f"--lab-seconds {seconds:g}: give {LAB_SECONDS_AT_LEAST} to {LAB_SECONDS_AT_MOST}; "
             "every sender needs some seconds alone and together with the others"
         )
-    if not 0 <= (config.getoption("idle_s") or 0) <= LAB_SECONDS_AT_MOST:
+    if not 0 <= (option(config, "idle_s") or 0) <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
-    seed = config.getoption("seed")
+    seed = option(config, "seed")
     if seed is not None and not 0 <= seed <= SEED_AT_MOST:
         raise pytest.UsageError(f"--seed {seed}: give 0 to {SEED_AT_MOST}")
     try:
-        expect_dry(config.getoption("dry_run"), faults=config.getoption("fault"), seed=seed)
-        expect_checks(config.getoption("tolerate"))
+        expect_dry(option(config, "dry_run"), faults=option(config, "fault"), seed=seed)
+        expect_checks(option(config, "tolerate"))
     except LabError as error:
         raise pytest.UsageError(str(error)) from None
     if config.getoption("numprocesses", None):
@@ -117,33 +165,36 @@ def expect_possible(config: pytest.Config) -> None:
 
 
 def asked_testbed(config: pytest.Config) -> Path | None:
-    """The testbed file that was asked for; a bare name means testbeds/<name>.yaml."""
+    """The testbed file that was asked for; a bare name means testbeds/<name>.yaml, of pytest's
+    rootdir or one that came with labtests."""
     if not (asked := _testbed_text(config)):
         return None
-    path, folder = Path(asked), config.rootpath / "testbeds"
-    named = folder / f"{asked}.yaml"
-    if path.is_file() or not named.is_file():
-        return path
-    return named
+    path = Path(asked)
+    named = [folder / f"{asked}.yaml" for folder in _folders(config)]
+    return next((file for file in (path, *named) if file.is_file()), path)
+
+
+def _folders(config: pytest.Config) -> tuple[Path, Path]:
+    return config.rootpath / "testbeds", shipped("testbeds")
 
 
 def testbed_source(config: pytest.Config, file: Path) -> Readable:
     """Read only where nobody else has put it in the user's way, unless nobody is dialled."""
-    if config.getoption("dry_run"):
+    if option(config, "dry_run"):
         return Readable(file)
     return to_dial(file, named=is_path(_testbed_text(config)))
 
 
 def _testbed_text(config: pytest.Config) -> str:
-    return config.getoption("testbed") or os.environ.get("LABTESTS_TESTBED") or ""
+    return option(config, "testbed") or os.environ.get("LABTESTS_TESTBED") or ""
 
 
 def known_testbeds(config: pytest.Config) -> str:
     """The names that --testbed takes, for a message."""
-    return ", ".join(sorted(p.stem for p in (config.rootpath / "testbeds").glob("*.yaml")))
+    return ", ".join(names_in(*_folders(config)))
 
 
 def asked_run_directory(config: pytest.Config) -> Path | None:
     """Where the run folder was asked to be."""
-    asked = config.getoption("run_dir") or os.environ.get("LABTESTS_RUN_DIR")
+    asked = option(config, "run_dir") or os.environ.get("LABTESTS_RUN_DIR")
     return Path(asked) if asked else None

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_html import extras
 
 from labtests.core.errors import LabError
 from labtests.core.output import clean, told
-from labtests.core.private_files import write_private
+from labtests.core.packed import packed
+from labtests.core.printable import visible
+from labtests.core.private_files import write_bytes
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
@@ -21,10 +22,14 @@ from labtests.pytest_plugin.fixtures import (
     UNREACHABLE_EXIT,
     UNUSABLE_EXIT,
     needs_lab,
+    progress_of,
     why_no_lab,
 )
+from labtests.pytest_plugin.junit import add_not_run
 from labtests.pytest_plugin.run import Run
-from labtests.report import css, state_html, summary_html, test_html
+from labtests.pytest_plugin.terminal import title_of
+from labtests.report import trust
+from labtests.report.view import label_of, standing_of
 from labtests.verdicts import Outcome
 
 PLANNED = "planned: nothing was changed and nothing was proven"
@@ -45,14 +50,48 @@ class Labels:
         self._records: dict[str, dict[str, Any]] = {}
         self._running: pytest.Item | None = None  # stays when the session is cut off in it
         self._reported: list[str] = []  # its parts that are over
+        self._waiting: dict[str, pytest.Item] = {}
+        self._count = 0
         self._unreachable = False
         self._unwritten = False  # reports, at least in part
+        self._summarised = False
 
-    def pytest_report_header(self) -> str:
-        """Which lab, and where the results go: known before anything can go wrong."""
-        mode = ", plan" if self._run.planning else ""
-        mode += ", dry run" if self._run.dry else ""
-        return f"labtests: {self._run.testbed.name}{mode}, run folder {self._run.folder}"
+    def pytest_report_header(self) -> list[str]:
+        """Which lab, how far it is to be trusted, and where the results go: known before anything
+        can go wrong."""
+        run = self._run
+        mode = ", plan" if run.planning else ""
+        mode += ", dry run" if run.dry else ""
+        head = [f"labtests: {run.testbed.name}{mode}, run folder {run.folder}"]
+        head += [run.clean(f"lab: {line}") for line in run.testbed.description.splitlines()[:1]]
+        if run.backend != "hardware":  # what is dialled may still say that it is emulated
+            seed = run.seed if run.dry else None
+            head.append(f"trust: {trust({'backend': run.backend, 'seed': seed})}")
+        return head
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """So many tests ask the lab."""
+        self._waiting = {item.nodeid: item for item in session.items if needs_lab(item)}
+        self._count = len(self._waiting)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Which test of how many begins, by its case too."""
+        if (item := self._waiting.pop(nodeid, None)) is not None:
+            begun = self._count - len(self._waiting)
+            progress_of(self._run)(f"{begun} of {self._count}: {title_of(self._blank(item))}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """How it ended, before the summary of all."""
+        entry = self._records.get(report.nodeid)
+        if report.when == "teardown" and entry and entry["verdicts"]:
+            label = label_of(standing_of(entry))
+            progress_of(self._run, below=True)(f"{label} after {entry['duration_s']:.0f} s")
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """By -k, -m, --deselect, --lf: such a run is not whole."""
+        self._run.picked = self._run.picked or bool(items)
 
     # -- while tests run ---------------------------------------------------------------------
 
@@ -60,7 +99,9 @@ class Labels:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Remember which test runs."""
         self._running, self._reported = item, []
+        self._run.transcript.mark(item.nodeid)
         handled = yield
+        self._run.transcript.mark("")
         self._running = None
         return handled
 
@@ -99,6 +140,10 @@ class Labels:
         """What cannot be collected says why, without secrets."""
         report = yield
         clean_report(report, self._run.clean)
+        if report.failed:
+            blank = self._run.blank(report.nodeid, "could not be collected")
+            error = {"outcome": Outcome.ERROR.value, "error": report.longreprtext}
+            self._run.tests.append(blank | error)
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -113,17 +158,7 @@ class Labels:
 
     def _blank(self, item: pytest.Item) -> dict[str, Any]:
         doc = (getattr(item, "function", None) and item.function.__doc__) or item.name  # type: ignore[attr-defined]
-        return {
-            "id": item.nodeid,
-            "title": doc.strip().splitlines()[0],
-            "outcome": "skipped",
-            "duration_s": 0.0,
-            "error": None,
-            "rerun": self._run.rerun(item.nodeid),
-            "verdicts": [],
-            "phases": [],
-            "changes": [],
-        }
+        return self._run.blank(item.nodeid, doc.strip().splitlines()[0])
 
     def _judge(
         self, entry: dict[str, Any], report: pytest.TestReport, call: pytest.CallInfo[None]
@@ -155,7 +190,6 @@ class Labels:
         report.user_properties = [*item.user_properties, *self._properties(item, entry)]
         if report.when == "teardown":
             self._complete(item, entry)
-            report.extras = [extras.html(test_html(entry))]  # type: ignore[attr-defined]
 
     def _properties(self, item: pytest.Item, entry: dict[str, Any]) -> list[tuple[str, object]]:
         """What JUnit shows of a test; the dry run is stamped there as well."""
@@ -207,16 +241,18 @@ class Labels:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_html_results_summary(self, prefix: list[str]) -> None:
-        """The first screen: lab, backend, verdicts."""
-        prefix.extend([f"<style>{css()}</style>", summary_html(self._run.as_json())])
+        """The page: its frame is pytest-html's."""
+        prefix.append(self._run.body())
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_html_results_table_row(self, report: Any, cells: list[str]) -> None:
-        """The result column says Inconclusive where pytest only knows Failed. Rows are made when
-        a test is over, so one that was not put back is not a pass here either."""
-        outcome = self._records.get(report.nodeid, {}).get("outcome")
-        if outcome in LABELS and cells:
-            cells[0] = f'<td class="col-result">{LABELS[Outcome(outcome)][2].capitalize()}</td>'
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_html_results_table_header(self, cells: list[str]) -> None:
+        """Its list and its counts would be a second one: it leaves inconclusive tests out."""
+        cells.clear()
+
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_html_results_table_row(self, cells: list[str]) -> None:
+        """A row without cells is neither kept nor counted."""
+        cells.clear()
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -237,7 +273,9 @@ class Labels:
         try:
             self._end_running(session)
             self._prove(session)
+            self._run.leave_out(getattr(session, "items", []))
             self._stamp_junit()
+            self._run.write_page()
             yield
         except Exception as error:  # noqa: BLE001 - whatever it is, run.json is written
             self._not_written(session, error)
@@ -245,17 +283,15 @@ class Labels:
             self._finish(session, exitstatus)
 
     def _finish(self, session: pytest.Session, exitstatus: int) -> None:
-        ran = {entry["id"] for entry in self._run.tests}
-        items = getattr(session, "items", [])
-        self._run.not_run += [item.nodeid for item in items if item.nodeid not in ran]
+        self._run.leave_out(getattr(session, "items", []))
         self._run.exit_code = int(session.exitstatus)
         try:
             self._run.finish()
-            _append(self._run)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             self._not_written(session, error)
         if exitstatus in terminal.WITHOUT_SUMMARY or self._unwritten:
-            terminal.print_problem(self._run)
+            title = "a report is missing" if self._unwritten else "no verdict"
+            terminal.print_problem(self._run, title, summarised=self._summarised)
 
     def _not_written(self, session: pytest.Session, error: Exception) -> None:
         """What has no report is not a pass."""
@@ -309,6 +345,7 @@ class Labels:
 
         if (xml := self._run.config.stash.get(xml_key, None)) is None:
             return
+        add_not_run(xml, self._run)
         xml.add_global_property("backend", self._run.backend)
         xml.add_global_property("testbed", self._run.testbed.name)
         for reporter in xml.node_reporters_ordered:
@@ -323,6 +360,7 @@ class Labels:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Verdicts with their controls, or the plan, and where the report is."""
+        self._summarised = True
         terminal.print_summary(terminalreporter, self._run)
 
 
@@ -337,16 +375,6 @@ def _skip(item: pytest.Item, report: pytest.TestReport) -> None:
     """A planned test is not a pass."""
     path, line, _ = item.location
     report.outcome, report.longrepr = "skipped", (path, line or 0, PLANNED)
-
-
-def _append(run: Run) -> None:
-    """The proof is the last section of pytest-html's page too, which has no hook for its end."""
-    if not run.page.is_file() or not run.config.getoption("htmlpath", None):
-        return
-    html = run.page.read_text(encoding="utf-8")
-    if (end := html.rfind("</body>")) >= 0:
-        section = state_html(run.as_json())
-        write_private(run.page, html[:end] + section + html[end:])
 
 
 def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
@@ -365,4 +393,5 @@ def _save_tables(folder: Path, name: str, experiment: Incast) -> None:
         for column in ("device", "port", "counter", "unit", "source", "missing"):
             hidden = {text: clean(text) for text in frame[column].unique()}
             frame[column] = frame[column].map(hidden)  # CSV doubles quotes: it would not be known
-        write_private(target / f"phase-{number}-counters.csv", frame.to_csv(index=False))
+        content = packed(visible(frame.to_csv(index=False)).encode())
+        write_bytes(target / f"phase-{number}-counters.csv.gz", content)

@@ -33,6 +33,7 @@ class Preflight:
         self, lab: Lab, *, idle_s: float, tolerated: frozenset[str], say: Callable[[str], None]
     ) -> None:
         """Look. Raises NotFit with every failure."""
+        say(f"check: is the lab fit? Idle counters are watched for {idle_s:g} s")
         done = check(lab, idle_s=idle_s)
         self.found, self.noise = judged(done.findings, tolerated=tolerated), done.noise
         target = self.folder / FILE_NAME

@@ -1,11 +1,12 @@
 """One run: its folder, its transcript, its lab, and what is left in run.json."""
 
-import json
+import importlib
+import importlib.util
 import os
 import secrets
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,28 +17,43 @@ import pytest
 
 from labtests import __version__
 from labtests.core.clock import WallClock
-from labtests.core.private_files import write_private
+from labtests.core.output import tell
+from labtests.core.private_files import replace_private, write_private
 from labtests.core.redaction import redacted_logs
 from labtests.core.seeds import SEED_UNLESS_ASKED
 from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
-from labtests.inventory import Testbed, load
+from labtests.inventory import Device, Testbed, load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
 from labtests.pytest_plugin.cleaning import cleaner
-from labtests.pytest_plugin.folder import default_reports, made, point_latest
+from labtests.pytest_plugin.commit import commit_of
+from labtests.pytest_plugin.folder import default_reports, home, made, point_latest
 from labtests.pytest_plugin.options import (
     asked_run_directory,
     asked_testbed,
+    option,
     testbed_source,
 )
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
+from labtests.pytest_plugin.timed_faults import TimedFaults
 from labtests.recovery import expect_put_back
 from labtests.recovery.opening import change_journal
 from labtests.recovery.snapshot.session import faults_of, simulation
-from labtests.report import page, sealed
+from labtests.report import (
+    FORMAT,
+    WHOLE_EXITS,
+    Past,
+    body,
+    earlier_run,
+    page,
+    past_of,
+    sealed,
+    write_run,
+)
+from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Transcript
 
@@ -46,8 +62,10 @@ MODELLED = (
     "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
 )
 
+SSH_PORT = 22
 STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
 PHASES_AT_MOST = 12
+_END_BYTES = 64
 
 
 @dataclass(slots=True)
@@ -60,6 +78,7 @@ class Run:
     transcript: Transcript
     started: datetime
     id: str
+    timed_faults: TimedFaults
     tests: list[dict[str, Any]] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -73,6 +92,7 @@ class Run:
     refresh: Refresh | None = None  # of the switches' counters, once it has been measured
     problem: str = ""
     exit_code: int | None = None
+    picked: bool = False  # some tests were left out on purpose
 
     def __post_init__(self) -> None:
         self.proof = Proof(self.folder)
@@ -84,25 +104,25 @@ class Run:
         path = asked_testbed(config)
         assert path is not None
         testbed = load(testbed_source(config, path))
-        faults_of(testbed, config.getoption("fault"))  # a wrong one leaves no folder
+        faults = faults_of(testbed, option(config, "fault"))  # a wrong one leaves no folder
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-        folder = asked_run_directory(config) or config.rootpath / "reports" / testbed.name / name
-        transcript = Transcript(made(folder) / "journal.jsonl", secrets=_secrets(config, testbed))
+        folder = asked_run_directory(config) or home(config) / "reports" / testbed.name / name
+        transcript = Transcript(made(folder) / NAME, secrets=_secrets(config, testbed))
         default_reports(config, folder)
-        run = cls(config, testbed, folder, transcript, started, name)
+        run = cls(config, testbed, folder, transcript, started, name, TimedFaults(faults))
         run.logs.enter_context(redacted_logs(transcript.redaction))
         return run
 
     @property
     def dry(self) -> bool:
         """Whether the lab is a simulated one."""
-        return bool(self.config.getoption("dry_run"))
+        return bool(option(self.config, "dry_run"))
 
     @property
     def seed(self) -> int:
         """That of a simulated lab."""
-        asked = self.config.getoption("seed")
+        asked = option(self.config, "seed")
         return SEED_UNLESS_ASKED if asked is None else int(asked)
 
     @property
@@ -117,13 +137,23 @@ class Run:
     @property
     def planning(self) -> bool:
         """Whether nothing is to be changed, only said."""
-        return bool(self.config.getoption("plan"))
+        return bool(option(self.config, "plan"))
 
     @property
     def page(self) -> Path:
         """The HTML report: pytest-html's, or without that plugin ours."""
         asked = self.config.getoption("htmlpath", None)
         return Path(asked) if asked else self.folder / "report.html"
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the report is there to its end: a disk may have been full."""
+        try:
+            with self.page.open("rb") as file:
+                file.seek(-min(_END_BYTES, self.page.stat().st_size), os.SEEK_END)
+                return b"</html>" in file.read()
+        except OSError:
+            return False
 
     @property
     def test_limit_s(self) -> float:
@@ -135,15 +165,15 @@ class Run:
     def pace(self) -> Pace:
         """Durations of the phases, as asked or by default."""
         pace = SIMULATED if self.dry else real_pace(self.lab)
-        if self.config.getoption("hardware_pace"):
+        if option(self.config, "hardware_pace"):
             pace = HARDWARE
-        asked = self.config.getoption("lab_seconds")
+        asked = option(self.config, "lab_seconds")
         return pace if asked is None else pace.lasting(asked)
 
     @property
     def idle_s(self) -> float:
         """So long the check before the first change watches counters of the idle lab."""
-        asked = self.config.getoption("idle_s")
+        asked = option(self.config, "idle_s")
         if self.planning:
             return 0.0
         return self.pace.quiet_s if asked is None else float(asked)
@@ -152,13 +182,14 @@ class Run:
         """Connect to every device, simulated or real, and take the lab's lease. Raises LabError;
         LabHeld, LeaseBusy and NotPutBack when somebody else has the lab, or has left changes."""
         testbed, clock = self.testbed, WallClock()
-        deadline_s = clock.now_s() + 60 * self.config.getoption("wait_for_lease")
+        deadline_s = clock.now_s() + 60 * option(self.config, "wait_for_lease")
         self._expect_free(deadline_s, say)
         if self.dry:
-            faults = self.config.getoption("fault")
+            faults = self.timed_faults.at_start
             self.process = simulation(testbed, seed=self.seed, faults=faults, tell=say)
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.transcript.clock = clock
+        say(f"connecting to {', '.join(device.name for device in testbed.devices)}")
         self.lab = Lab.open(
             testbed,
             clock=clock,
@@ -178,7 +209,7 @@ class Run:
 
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
-        may_recover = bool(self.config.getoption("recover"))
+        may_recover = bool(option(self.config, "recover"))
 
         def look() -> None:
             expect_put_back(self.testbed, dry_run=self.dry, may_recover=may_recover, say=say)
@@ -186,7 +217,7 @@ class Run:
         tried_until(deadline_s, WallClock(), look, say)
 
     def _take_lease(self, lab: Lab, wait_s: float, say: Callable[[str], None]) -> None:
-        under_lock = bool(self.config.getoption("under_lock"))
+        under_lock = bool(option(self.config, "under_lock"))
         terms = Terms(run=self.id, wait_s=wait_s, under_lock=under_lock)
         self.lease.enter_context(holding(lab, why=self._why(), terms=terms, say=say))
 
@@ -209,8 +240,14 @@ class Run:
             self.lab.abandon()
         self._end_process()
 
+    def heard(self, line: str) -> None:
+        """The run says how far it is: faults that are due by it happen."""
+        if self.process is not None:
+            self.timed_faults.heard(line, self.process.fault)
+
     def _end_process(self) -> None:
         if self.process is not None:
+            self.timed_faults.end(self.process)
             self.process.close()
             if self.lab is not None and self.lab.ahead.registered is not None:
                 self.lab.ahead.registered.remove()
@@ -232,18 +269,80 @@ class Run:
             return ""
         return f"{len(entries)} changes not yet undone; run: labtests restore {self.id}"
 
-    def finish(self) -> None:
-        """Write run.json; reports/latest points here, if anything was tried."""
-        target, run = self.folder / "run.json", self.as_json()
-        write_private(target, json.dumps(run, indent=1))
+    @property
+    def whole(self) -> bool:
+        """Whether all suites of the folders that were asked for ran to their end: a part of them, a
+        plan, and a run that was cut off prove nothing of the rest."""
+        parts = self.picked or not all(map(self._is_folder, self.config.args))
+        ended = self.exit_code in WHOLE_EXITS and not self.not_run
+        judged = any(entry["verdicts"] for entry in self.tests)
+        return judged and ended and not parts and not self.planning
+
+    def _is_folder(self, word: str) -> bool:
+        """Whether an argument means all suites of a folder; with --pyargs, of a package."""
+        if (self.config.invocation_params.dir / word).is_dir():
+            return True
+        if not self.config.getoption("pyargs", False) or not word.replace(".", "").isidentifier():
+            return False
+        try:
+            found = importlib.util.find_spec(word)
+        except (ImportError, ValueError):
+            return False
+        return found is not None and found.submodule_search_locations is not None
+
+    def body(self) -> str:
+        """The page but its frame, with what was asked of devices until now."""
+        run = self.as_json()
+        return body(run, past=self._past(run), journal=Chronicle.of(self.folder))
+
+    def _past(self, run: dict[str, Any]) -> Past:
+        """Earlier runs, of the history and of the folder beside."""
+        found = importlib.import_module("labtests.history.background")  # with SQLAlchemy behind it
+        known = found.background(self._history().place_of(self._kept_in), run, self.folder)
+        return past_of(run, known, earlier_run(run, self.reports / self.testbed.name))
+
+    @property
+    def reports(self) -> Path:
+        """Where runs are, unless somebody wants one elsewhere."""
+        return home(self.config) / "reports"
+
+    def leave_out(self, items: Iterable[pytest.Item]) -> None:
+        """What was collected and has no outcome was not run."""
+        ran = {entry["id"] for entry in self.tests}
+        self.not_run = [item.nodeid for item in items if item.nodeid not in ran]
+
+    def write_page(self) -> None:
+        """The HTML report, where pytest-html makes none."""
         if not self.config.getoption("htmlpath", None):
-            write_private(self.page, page(run))
-        elif self.page.is_file():
-            write_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
+            run = self.as_json()
+            told = page(run, past=self._past(run), journal=Chronicle.of(self.folder))
+            write_private(self.page, told)
+
+    def finish(self) -> None:
+        """Write run.json and compress the journal; `latest` points here after a whole run."""
+        write_run(self.folder, self.as_json())
+        if self.config.getoption("htmlpath", None) and self.page.is_file():
+            replace_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
         self.transcript.close()
         self.logs.close()
+        if self.whole and self.folder.resolve().is_relative_to(self.reports.resolve()):
+            point_latest(self.reports, self.folder)
+        self.transcript.pack(self.folder / COMPRESSED)
         if self.tests:
-            point_latest(self.config.rootpath / "reports", self.folder)
+            self._enter()
+
+    def _enter(self) -> None:
+        """Into the history."""
+        self._history().enter_run(self.folder, self._kept_in, tell)
+
+    @property
+    def _kept_in(self) -> Path | None:
+        """Where the history is that nobody names; a run that was told where to write has none."""
+        return None if asked_run_directory(self.config) is not None else self.reports
+
+    @staticmethod
+    def _history() -> Any:
+        return importlib.import_module("labtests.history.entering")  # with SQLAlchemy behind it
 
     def clean(self, text: str) -> str:
         """The text for a terminal: no secret, and nothing that a terminal would obey."""
@@ -252,7 +351,7 @@ class Run:
     def as_json(self) -> dict[str, Any]:
         """The run as docs/run-json.md describes it, without secrets."""
         told = {
-            "format": "labtests-run/1",
+            "format": FORMAT,
             "lab": {
                 "name": self.testbed.name,
                 "file": str(self.testbed.file),
@@ -262,23 +361,37 @@ class Run:
                         "name": device.name,
                         "platform": device.platform,
                         "roles": _roles(self.testbed, device.name),
+                        "login": _login(device),
                         "versions": self.versions.get(device.name, {}),
                     }
                     for device in self.testbed.devices
                 ],
+                "links": [
+                    {
+                        "ends": [
+                            {"device": e.device, "port": e.interface} for e in (link.a, link.b)
+                        ],
+                        "speed_bits_per_s": link.speed_bits_per_s,
+                    }
+                    for link in self.testbed.links
+                ],
             },
+            "id": self.id,
+            "whole": self.whole,
             "backend": self.backend,
             "modelled": MODELLED if self.backend == "simulated" else "",
             "seed": self.seed if self.dry else None,
-            "faults": list(self.config.getoption("fault") or ()),
+            "faults": list(option(self.config, "fault") or ()),
+            "faults_not_met": self.timed_faults.not_met,
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
             "labtests_version": __version__,
+            "commit_of_suites": commit_of(self.config.rootpath),
             "python_version": sys.version.split()[0],
             "exit_code": self.exit_code,
             "problem": self.problem,
-            "journal": "journal.jsonl",
+            "journal": COMPRESSED,
             "check": self.preflight.plain(),
             "state": self.proof.plain(),
             "changed_by_others": list(self.lab.overridden) if self.lab else [],
@@ -288,18 +401,44 @@ class Run:
         clean = self.transcript.redaction.value(told)
         return {**clean, "tests": self.tests}  # those are clean already
 
+    def blank(self, nodeid: str, title: str) -> dict[str, Any]:
+        """The record of a test of which nothing is known yet."""
+        return {
+            "id": nodeid,
+            "title": title,
+            "outcome": "skipped",
+            "duration_s": 0.0,
+            "error": None,
+            "rerun": self.rerun(nodeid),
+            "verdicts": [],
+            "phases": [],
+            "changes": [],
+        }
+
     def rerun(self, nodeid: str) -> str:
-        """The command line that runs one test again, the same way."""
-        words = ["pytest", nodeid, "--testbed", str(asked_testbed(self.config))]
+        """The command line that runs one test again, the same way, from any folder."""
+        root = self.config.rootpath
+        testbed = asked_testbed(self.config)
+        assert testbed is not None
+        words = [_from(root, Path(sys.executable)), "-m", "pytest", nodeid]
+        words += ["--testbed", _from(root, testbed.absolute())]
         if self.dry:
             words += ["--dry-run", "--seed", str(self.seed)]
-        if (seconds := self.config.getoption("lab_seconds")) is not None:
-            words += ["--lab-seconds", f"{seconds:g}"]
+        for name in ("lab_seconds", "idle_s"):
+            if (seconds := option(self.config, name)) is not None:
+                words += [f"--{name.replace('_', '-')}", f"{seconds:g}"]
         flags = ("no_controls", "hardware_pace")
-        words += [f"--{flag.replace('_', '-')}" for flag in flags if self.config.getoption(flag)]
-        for fault in self.config.getoption("fault") or ():
-            words += ["--fault", fault]
-        return shlex.join(words)
+        words += [f"--{flag.replace('_', '-')}" for flag in flags if option(self.config, flag)]
+        for name in ("tolerate", "fault"):
+            words += [
+                word for each in option(self.config, name) or () for word in (f"--{name}", each)
+            ]
+        return f"cd {shlex.quote(str(root))} && {shlex.join(words)}"
+
+
+def _from(root: Path, path: Path) -> str:
+    """A path as one writes it there."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 RUN = pytest.StashKey[Run]()
@@ -307,10 +446,19 @@ RUN = pytest.StashKey[Run]()
 
 def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
     """What is never to be written down. A dry run logs in nowhere: nobody is asked then."""
-    if not config.getoption("dry_run"):
+    if not option(config, "dry_run"):
         return passwords_of(testbed.devices)
     names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
+
+
+def _login(device: Device) -> str:
+    """How a person logs in there."""
+    at = device.management
+    words = ["ssh", f"{at.user}@{at.host}" if at.user else at.host]
+    words[1:1] = ["-p", str(at.port)] if at.port != SSH_PORT else []
+    words[1:1] = ["-J", at.jump] if at.jump else []
+    return shlex.join(words)
 
 
 def _roles(testbed: Testbed, device: str) -> list[str]:

@@ -10,12 +10,15 @@ from labtests.profile.rendering import command_lines
 from labtests.pytest_plugin.fixtures import UNREACHABLE_EXIT, UNUSABLE_EXIT
 from labtests.pytest_plugin.run import Run
 from labtests.recovery.snapshot.command import lines
-from labtests.report.view import UNJUDGED, label_of, standing_of
+from labtests.report import in_short
+from labtests.report.suites import case_of
+from labtests.report.view import LABELS, UNJUDGED, label_of, standing_of
 from labtests.verdicts import right_control, wrong_control
 
 WITHOUT_SUMMARY = frozenset({UNUSABLE_EXIT, UNREACHABLE_EXIT})
 """Exit codes after which pytest prints no summary by itself."""
 
+_WIDE = 13
 _COLOURS = {"pass": "green", "inconclusive": "yellow", "skipped": "yellow", UNJUDGED: "yellow"}
 
 
@@ -31,15 +34,29 @@ def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
     if run.not_run:
         terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
     _print_proof(terminal, run)
+    _print_not_met(terminal, run)
+    if run.tests and not run.planning:
+        terminal.section("in short")
+        for word, said in in_short(run.as_json()):
+            colour = _COLOURS.get(word, "red") if word.upper() in LABELS.values() else "bold"
+            terminal.write_line(run.clean(f"{word + ':':<{_WIDE}} {said}"), **{colour: True})
     _print_places(terminal, run)
 
 
-def print_problem(run: Run) -> None:
-    """Why the lab could not be used, where pytest prints no summary."""
+def print_problem(run: Run, title: str, *, summarised: bool) -> None:
+    """Why the lab could not be used, or a report not be written, where pytest prints no summary by
+    itself; and what is known, if nobody has said it yet."""
     terminal = run.config.pluginmanager.get_plugin("terminalreporter")
-    if terminal is not None:
-        terminal.section("no verdict")
-        terminal.write_line(run.clean(run.problem), red=True)
+    if terminal is None:
+        return
+    terminal.write_line("")  # a row of dots may stand there
+    unsaid = not summarised and any(entry["verdicts"] for entry in run.tests)
+    if unsaid:
+        print_summary(terminal, run)
+    terminal.section(title)
+    terminal.write_line(run.clean(run.problem), red=True)
+    if not unsaid:
+        _print_not_met(terminal, run)
         _print_places(terminal, run)
 
 
@@ -54,10 +71,20 @@ def _print_proof(terminal: pytest.TerminalReporter, run: Run) -> None:
         terminal.write_line(run.proof.problem, red=True)
 
 
+def _print_not_met(terminal: pytest.TerminalReporter, run: Run) -> None:
+    for each in run.timed_faults.not_met:
+        terminal.write_line(run.clean(f"fault not met: {each['fault']}: {each['why']}"), red=True)
+
+
 def _print_places(terminal: pytest.TerminalReporter, run: Run) -> None:
     if run.left:
         terminal.write_line(run.left, red=True)
-    terminal.write_line(f"report: {run.page}")
+    if run.transcript.problem:
+        terminal.write_line(run.clean(f"journal cut off: {run.transcript.problem}"), red=True)
+    if run.has_page:
+        terminal.write_line(f"report: {run.page}")
+    else:
+        terminal.write_line(f"no report: {run.page} could not be written whole", red=True)
     terminal.write_line(f"run folder: {run.folder}")
 
 
@@ -72,10 +99,16 @@ class _PlainLines:
         self._terminal.write_line(self._run.clean(line), **markup)
 
 
+def title_of(entry: dict[str, Any]) -> str:
+    """Of a parametrised test with its case."""
+    case = case_of(entry)
+    return f"{entry['title']} [{case}]" if case else str(entry["title"])
+
+
 def _print_verdicts(terminal: _PlainLines, entry: dict[str, Any]) -> None:
     colour = _COLOURS.get(standing_of(entry), "red")
     label = label_of(standing_of(entry))
-    terminal.write_line(f"{label:<13} {entry['title']}", **{colour: True})
+    terminal.write_line(f"{label:<13} {title_of(entry)}", **{colour: True})
     if label == label_of(UNJUDGED):
         terminal.write_line("    no verdict was asked for")
     for verdict in entry["verdicts"]:

@@ -1,0 +1,71 @@
+"""Since when a test is red: the first run in which it was, the last one in which it passed, and
+what was different in the lab between the two."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from labtests.history.comparing import lab_changes
+from labtests.history.store import History, KeptSummary
+
+RED = ("fail", "error", "inconclusive")
+_MOST_CHANGES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RedSince:
+    """A test that is red in a run, without having passed since `first`; `green` is the run in which
+    it did before, None where none is known."""
+
+    test: str
+    first: KeptSummary
+    green: KeptSummary | None
+
+    def told(self, history: History) -> Iterator[str]:
+        """In words."""
+        first = f"run {self.first.number} ({self.first.run.when})"
+        if self.green is None:
+            yield f"red since {first}; no run is known in which it passed"
+            return
+        yield f"red since {first}; it passed last in run {self.green.number} "\
+              f"({self.green.run.when})"  # fmt: skip
+        yield from changes(history, self.green.number, self.first.number)
+
+
+def red_since(runs: Sequence[KeptSummary], number: int) -> Iterator[RedSince]:
+    """For each test that is red in the run of this number, of one lab's runs, newest first. Runs
+    with faults count only where they are asked for."""
+    found = [each for each in runs if each.number == number or each.run.faults == "[]"]
+    at = next((place for place, each in enumerate(found) if each.number == number), None)
+    if at is None:
+        return
+    for test in found[at].run.tests:
+        if test.outcome in RED:
+            yield _followed(test.name, found[at:])
+
+
+def _followed(name: str, runs: Sequence[KeptSummary]) -> RedSince:
+    first = runs[0]
+    for each in runs:
+        outcome = next((test.outcome for test in each.run.tests if test.name == name), "")
+        if outcome == "pass":
+            return RedSince(name, first, each)
+        if outcome in RED:
+            first = each
+    return RedSince(name, first, None)
+
+
+def changes(history: History, old: int, new: int) -> Iterator[str]:
+    """What was different in the lab, as both runs found it, and in the suites."""
+    before, after = history.whole(old), history.whole(new)
+    found = [str(each) for each in lab_changes(before, after)]
+    for name, was, now in (
+        ("suites", before.commit_of_suites, after.commit_of_suites),
+        ("labtests", before.labtests_version, after.labtests_version),
+    ):
+        if was != now:
+            found.append(f"{name}: {was or 'not known'} -> {now or 'not known'}")
+    yield from (f"changed with it: {line}" for line in found[:_MOST_CHANGES])
+    if len(found) > _MOST_CHANGES:
+        yield f"... and {len(found) - _MOST_CHANGES} more: labtests compare {old} {new}"
+    if not found:
+        yield "nothing that is read of the lab or the suites changed with it"
