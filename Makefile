@@ -1,12 +1,12 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
-#   make test   the project's own tests; of those that run whole labs a sixth, drawn (all: ARGS=--whole)
+#   make test   the project's own tests; of those that run whole labs some, drawn (all: ARGS=--whole)
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
 #   make platforms  every suite on every testbed of testbeds/, simulated: a line each (ARGS="--seeds 2")
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
-#   make faults   every row of the catalogue of faults against the suites: never green (half an hour; ARGS="-k carrier")
+#   make faults   the catalogue of faults: each has to turn its suites red, in its words (an hour; goes on where it was; ARGS="--family hosts")
 # uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
 
 PYTHON  ?= python3
@@ -50,8 +50,8 @@ healthy: $(VENV)/.dev-ready
 platforms: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(patsubst testbeds/%.yaml,--lab %,$(wildcard testbeds/*.yaml)) $(ARGS)
 
-faults: $(VENV)/.dev-ready
-	env -u LABTESTS_TESTBED $(BIN)/python -m pytest tests/faults --whole --whole-catalogue $(ARGS)
+faults: $(VENV)/.run-ready
+	env -u LABTESTS_TESTBED $(BIN)/python -m labtests faults run $(ARGS)
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)

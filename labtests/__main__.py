@@ -1,9 +1,11 @@
-"""The command line: `labtests validate | schema | inventory | profile | plan | apply | simlab |
-network | linuxlab | check | snapshot | diff | restore | lock | unlock | who | render`.
+"""The command line: `labtests init | new | validate | schema | inventory | profile | plan | apply |
+simlab | network | topology | linuxlab | faults | check | snapshot | diff | restore | lock |
+unlock | who | render | open | journal | history | compare | site | prune | metrics | night`.
 
-Exit codes: 0 done; 1 the packet network is not as its references say, or a difference; 2 a wrong
-option or file, or a lab that cannot be (without a traceback); 10 and 15: a lab that is not usable,
-something left on it; unreachable, in use.
+Exit codes: 0 done; 1 the packet network is not as its references say, a difference, a run that is
+worse, or buffers that can wait for each other; 2 a wrong option or file, or a lab that cannot be
+(without a traceback); 10 and 15: a lab that is not usable, something left on it; unreachable, in
+use.
 Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
@@ -20,15 +22,21 @@ import click
 from labtests import __version__
 from labtests.cli import states
 from labtests.cli.network import network, simulation
+from labtests.cli.new import new
+from labtests.cli.runs import journal, open_page, render
 from labtests.core.errors import InventoryError, LabError
 from labtests.core.output import clean, say, tell
 from labtests.core.printable import for_terminal
-from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
+from labtests.core.shipped import copy_shipped
+from labtests.faults.cli import faults
+from labtests.history.cli import compare, history, metrics, prune, site
 from labtests.inventory import Testbed, chosen, json_schema, load, located
 from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
+from labtests.night.cli import night
 from labtests.profile.cli import apply, plan, profile
+from labtests.topology.cli import topology
 
 
 @contextmanager
@@ -60,7 +68,7 @@ class _Commands(click.Group):
             tell(str(error))
             ctx.exit(2)
         except OSError as error:
-            if error.errno != errno.ENOSPC:
+            if error.errno in (None, errno.EPIPE):  # ours; who reads has gone away
                 raise
             tell(f"{error.filename or 'the result cannot be written'}: {error.strerror}")
             ctx.exit(2)
@@ -105,6 +113,17 @@ for _command in (states.check, states.snapshot, states.diff, network):
     main.add_command(_command)
 
 
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
+def init(folder: Path) -> None:
+    """Copy suites, testbeds and profiles to FOLDER.
+
+    To be changed there. What is there already is not written over.
+    """
+    for line in copy_shipped(folder):
+        say(line)
+
+
 @main.group()
 def inventory() -> None:
     """Look into testbed files."""
@@ -140,15 +159,30 @@ def simlab() -> None:
     "--directory",
     type=click.Path(path_type=Path, file_okay=False),
     default=None,
-    help="Folder for keys and ssh_config, made if need be; a temporary one unless given.",
+    help="Folder for keys and ssh_config, made if need be; a temporary one unless given. Its keys "
+    "are used again.",
 )
-def serve(testbed: str, seed: int, driven: bool, directory: Path | None) -> None:
+@click.option(
+    "--ports-from",
+    type=click.IntRange(1024, 65535),
+    default=None,
+    help="SSH port of the first device, the next ones after it; free ports unless given.",
+)
+@click.option("--password-env", default=None, help="Environment variable with the password.")
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Write a testbed file that leads to this lab.",
+)
+def serve(testbed: str, **options: Any) -> None:
     """Serve a simulated lab made from TESTBED.
 
-    TESTBED is a file, or the name of one in testbeds/.
+    TESTBED is a file, or the name of one in testbeds/. With --directory, --ports-from and
+    --password-env it is the same for its clients after a restart.
     """
-    lab = load(located(testbed))
-    simulation("simlab.serving").serve(lab, seed=seed, driven=driven, directory=directory)
+    file = located(testbed)
+    simulation("simlab.serving").serve(load(file), file, **options)
 
 
 @simlab.command()
@@ -168,20 +202,6 @@ def fault(directory: Path, fault: str) -> None:
 def warm() -> None:
     """Compile the packet network now, so that the first dry run need not."""
     simulation("network.warming").warm()
-
-
-@main.command()
-@click.argument("run_folder", type=click.Path(path_type=Path))
-def render(run_folder: Path) -> None:
-    """Render RUN_FOLDER/run.json again, to RUN_FOLDER/rendered.html."""
-    report = importlib.import_module("labtests.report")
-    run = report.read_run(run_folder)
-    target = run_folder / "rendered.html"
-    try:
-        write_private(target, report.page(run))
-    except OSError as error:
-        raise LabError(f"{target} cannot be written: {error.strerror}") from error
-    say(str(target))
 
 
 @main.command()
@@ -238,7 +258,27 @@ def summary(testbed: Testbed) -> str:
     return f"{text}; roles: {roles or 'none'}"
 
 
-for command in (profile, plan, apply, lock, unlock, who, linuxlab):
+for command in (
+    new,
+    profile,
+    plan,
+    apply,
+    lock,
+    unlock,
+    who,
+    topology,
+    linuxlab,
+    faults,
+    history,
+    compare,
+    site,
+    prune,
+    metrics,
+    night,
+    render,
+    open_page,
+    journal,
+):
     main.add_command(command)
 
 

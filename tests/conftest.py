@@ -1,12 +1,12 @@
 """For every test: an example of hypothesis is not red because somebody else uses the machine, what
 one test has used as a password is not hidden in the output of the next, and several processes
 (`make test`, pytest-xdist) share the files of tests, the longest first; of the tests that run whole
-labs a sixth is drawn, anew for each commit."""
+labs some are drawn, anew for each commit."""
 
 import hashlib
-import subprocess
 
 import pytest
+from drawing import seed_of
 from hypothesis import settings
 
 import labtests.core.output
@@ -32,8 +32,9 @@ WHOLE_RUNS = dict.fromkeys(
 RUN_WHOLE_LABS = frozenset(
     {
         "test_background_noise",
+        "test_breaking",
         "test_breaking_platforms",
-        "test_catalogue",
+        "test_dry_run",
         "test_ended_restore",
         "test_every_sender",
         "test_kept_apply",
@@ -50,12 +51,16 @@ RUN_WHOLE_LABS = frozenset(
         "test_story_honesty",
         "test_story_options",
         "test_story_restoring",
+        "test_story_sent",
         "test_story_signals",
         "test_three_vendors",
         "test_two_switches",
+        "test_wheel_dry_run",
     }
 )
 """Files of which each test takes many seconds."""
+
+ONE_IN = 10  # of them; ten faults and ten healthy labs are drawn beside them
 
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
@@ -75,28 +80,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     if config.getoption("--whole"):
         return "all tests that run whole labs"
-    seed = _seed(config)
-    return f"a sixth of the tests that run whole labs, --draw {seed}; all of them: --whole"
-
-
-def _seed(config: pytest.Config) -> str:
-    """The same for all processes of a run, another one for the next commit."""
-    if seed := config.getoption("--draw"):
-        return str(seed)
-    asked = ["git", "rev-parse", "--short", "HEAD"]
-    said = subprocess.run(asked, cwd=config.rootpath, capture_output=True, text=True, check=False)
-    return said.stdout.strip() or "0"
+    seed = seed_of(config)
+    drawn = f"1 in {ONE_IN} of the tests that run whole labs, ten faults and ten healthy labs"
+    return f"{drawn}: --draw {seed}; all of them: --whole, make faults, make healthy"
 
 
 def _drawn(seed: str, item: pytest.Item) -> bool:
-    return hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0] % 6 == 0
+    return hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0] % ONE_IN == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
     """Of many files, those that lost the draw; whoever asks for one file means all of it."""
     if config.getoption("--whole") or len({item.path for item in items}) == 1:
         return []
-    seed = _seed(config)
+    seed = seed_of(config)
     costly = [item for item in items if item.path.stem in RUN_WHOLE_LABS]
     return [item for item in costly if not _drawn(seed, item)]
 

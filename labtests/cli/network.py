@@ -30,7 +30,7 @@ def simulation(module: str) -> ModuleType:
             raise
         raise LabError(
             f"the simulated lab needs the package {error.name}, which is not installed\n"
-            "  remedy: in the clone: make setup, or pip install '.[simlab]'"
+            "  remedy: pip install 'labtests[simlab]'; in a clone: make setup"
         ) from error
 
 

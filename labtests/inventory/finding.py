@@ -6,18 +6,26 @@ from pathlib import Path
 
 from labtests.core import trusted_files
 from labtests.core.errors import InventoryError
+from labtests.core.shipped import shipped
 from labtests.inventory.document import Readable
 
 
 def located(text: str, folder: str = "testbeds") -> Path:
-    """This path, or <folder>/<text>.yaml when a bare name is given. Raises InventoryError, with the
-    names that there are, for one that is neither."""
+    """This path, or <folder>/<text>.yaml when a bare name is given: of the current directory, else
+    one that came with labtests. Raises InventoryError, with the names that there are, for one that
+    is neither."""
     if Path(text).exists() or Path(text).name != text:
         return Path(text)
-    if (named := Path(folder) / f"{text}.yaml").is_file():
-        return named
-    there = ", ".join(sorted(path.stem for path in Path(folder).glob("*.yaml"))) or "no file"
+    for place in (Path(folder), shipped(folder)):
+        if (named := place / f"{text}.yaml").is_file():
+            return named
+    there = ", ".join(names_in(Path(folder), shipped(folder))) or "no file"
     raise InventoryError([f"{text}: no such file, and no such name: {folder}/ has {there}"])
+
+
+def names_in(*folders: Path) -> list[str]:
+    """The bare names of the files in these folders."""
+    return sorted({path.stem for folder in folders for path in folder.glob("*.yaml")})
 
 
 def chosen(text: str, folder: str = "testbeds") -> Readable:

@@ -162,6 +162,8 @@ def _consecutive(names: Sequence[object]) -> bool:
 def _fields_of(fields: Json) -> str:
     parts = []
     for name, value in fields.items():
+        if value is None:
+            continue
         if pairs := _pairs(value):
             parts.append(f"{name}: {pairs}")
         elif isinstance(value, list | tuple):

@@ -19,6 +19,7 @@ from labtests.lease.holding import Terms, holding, lease_host
 from labtests.recovery import claim, expect_put_back
 from labtests.recovery.snapshot import session
 from labtests.recovery.snapshot.session import Access
+from labtests.transport.chronicle import COMPRESSED, NAME
 from labtests.transport.ssh.connecting import SHELL, connect_all
 
 Say = Callable[[str], None]
@@ -70,7 +71,7 @@ def opened(asked: OpenRequest, say: Say) -> Iterator[OpenedLab]:
             dry_run=asked.dry_run,
             seed=asked.seed,
             faults=asked.faults,
-            transcript=folder / "journal.jsonl",
+            transcript=folder / NAME,
             run=run,
         )
         lab = stack.enter_context(session.opened(access))
@@ -142,6 +143,6 @@ def run_folder(folder: Path) -> Path:
         private_folder(folder)
     except OSError as error:
         raise LabError(f"{folder}: cannot create the run folder: {error.strerror}") from error
-    if (folder / "journal.jsonl").exists():
+    if any((folder / name).exists() for name in (NAME, COMPRESSED)):
         raise LabError(f"{folder} holds an earlier run; give another --run-dir")
     return folder

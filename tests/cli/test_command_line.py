@@ -143,8 +143,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, object]
     calls: list[tuple[str, dict[str, object]]] = []
 
     class Serving(ModuleType):
-        def serve(self, testbed: Testbed, **options: object) -> None:
-            calls.append((testbed.name, options))
+        def serve(self, testbed: Testbed, source: Path, **options: object) -> None:
+            assert source.is_file()
+            given = {name: value for name, value in options.items() if value is not None}
+            calls.append((testbed.name, given))
 
     monkeypatch.setitem(sys.modules, "labtests.simlab.serving", Serving("serving"))
     return calls
@@ -166,7 +168,7 @@ def test_every_option_is_an_environment_variable_too(
 ) -> None:
     run("simlab", "serve", LAB, LABTESTS_SIMLAB_SERVE_SEED="11")
 
-    assert served == [("h3c-s6550-cx4", {"seed": 11, "driven": False, "directory": None})]
+    assert served == [("h3c-s6550-cx4", {"seed": 11, "driven": False})]
 
 
 @pytest.mark.parametrize("package", ["asyncssh", "numba"])
@@ -183,7 +185,7 @@ def test_a_missing_package_of_the_simulated_lab_gets_a_sentence(
     assert result.exit_code == 2
     assert result.stderr == (
         f"the simulated lab needs the package {package}, which is not installed\n"
-        "  remedy: in the clone: make setup, or pip install '.[simlab]'\n"
+        "  remedy: pip install 'labtests[simlab]'; in a clone: make setup\n"
     )
 
 

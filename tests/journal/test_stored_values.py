@@ -17,7 +17,7 @@ from labtests.capabilities.records import (
     WredQueue,
 )
 from labtests.inventory.testbed import Device, Management, Port, Vlan
-from labtests.journal.values import NotStorable, pack, unpack
+from labtests.journal.values import NotStorable, pack, readable, unpack
 
 NUMBERS = st.integers(-(2**70), 2**70)
 TEXTS = st.text(max_size=12)
@@ -93,3 +93,10 @@ def test_what_would_not_come_back_the_same_is_refused(value):
 def test_a_file_that_says_something_else_makes_nothing(packed):
     with pytest.raises(NotStorable):
         unpack(packed)
+
+
+def test_a_field_without_a_value_is_not_told_to_a_person():
+    """`level: None` says nothing, and was read as a value."""
+    told = readable(EcnSetting(profile=None, queues=()))
+    assert "None" not in told
+    assert "queues: none" in told

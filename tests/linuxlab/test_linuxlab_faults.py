@@ -1,7 +1,6 @@
 """Whole runs on a lab of namespaces in which something happens meanwhile: a cable is pulled, a host
 stands still. Real parts, so these take as long as the traffic. Root only."""
 
-import json
 import os
 import re
 import signal
@@ -20,6 +19,7 @@ from linux_labs import in_namespace, loaded, traces
 from labtests.inventory import Testbed
 from labtests.linuxlab import command
 from labtests.linuxlab.ledger import ledger_of
+from labtests.report import read_run
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -90,7 +90,7 @@ def run_while(lab: Testbed, folder: Path, happens: Callable[[], None]) -> Ran:
                 time.sleep(1.5)
                 happens()
         code = process.wait(ENDS_WITHIN_S)
-    [test] = json.loads((folder / "run" / "run.json").read_text())["tests"]
+    [test] = read_run(folder / "run")["tests"]
     return Ran(code, "".join(said), test)
 
 

@@ -28,6 +28,8 @@ OTHER_ENDS_WITHIN_S = 60
 SMALL_DISK = "size=8m"
 LOOK = "def test_look(lab):\n    pass\n"
 SUITE = '''
+from dataclasses import replace
+
 from labtests.capabilities.device import EcnMarking
 from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS, DEADLOCK_TIMES, ECN, NOTIFICATION_POINT, PFC, PFC_ALARM, REACTION_POINT,
@@ -42,7 +44,15 @@ from labtests.transport.commands import program
 GUARDS = {
     DEADLOCK_TIMES: DeadlockTimes(precision="low", detect=((3, 10),), release=((3, 10),)),
     PFC_ALARM: PfcAlarm(sent=((3, 100), (4, 100))),
-    BUFFER_THRESHOLDS: (BufferThresholds(priority=3, static_cells=3000, xon_offset_cells=100),),
+}
+SONIC = BufferThresholds(
+    priority=3, unit="bytes", dynamic_exponent=-2, xon=19_456, xon_offset=2_496, reserved=0,
+    headroom=40_000,
+)
+THRESHOLDS = {
+    "comware": (BufferThresholds(priority=3, static=3000, xon_offset=100),),
+    "nxos": (BufferThresholds(priority=3, unit="bytes", static=83_200, xon=62_400),),
+    "sonic": (SONIC, replace(SONIC, priority=4)),
 }
 """Where the switch has them. (That it looks for deadlocks would stop another run: an obstacle.)"""
 SERVER = program("iperf3", "-s", "-p", 5333)
@@ -61,6 +71,9 @@ def test_broken(incast):
     lab.change(port, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
     lab.change(port, ECN, ecn)
     lab.change(port, PFC, PfcSetting(mode=other_mode, priorities=frozenset({3, 4})))
+    platform = lab.testbed.device(port.device).platform
+    if platform in THRESHOLDS:
+        lab.change(lab.place(port, BUFFER_THRESHOLDS), BUFFER_THRESHOLDS, THRESHOLDS[platform])
     for kind, value in GUARDS.items():
         if lab.has(port.device, kind):
             lab.change(lab.place(port, kind), kind, value)

@@ -48,6 +48,12 @@ RAW = {
         "nv show interface --applied -o json",
         "nv config diff -o commands",
     ),
+    "nxos": ("show running-config | exclude !",),
+    "sonic": (  # its daemon leaves a buffer profile of its own behind
+        *(f"sonic-cfggen -d --var-json {table}" for table in ("PORT_QOS_MAP", "BUFFER_PG")),
+        *(f"sonic-cfggen -d --var-json {table}" for table in ("QUEUE", "WRED_PROFILE")),
+        "sonic-db-cli CONFIG_DB KEYS 'BUFFER_PROFILE|labtests*'",
+    ),
     "onyx": ("show running-config | exclude Generated",),
     "connectx": ("mlnx_qos -i {port}", "grep -r . /sys/class/net/{port}/ecn"),
 }

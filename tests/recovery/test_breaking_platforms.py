@@ -8,7 +8,7 @@ from recovery_lab import ROOT, ServedLab
 from test_breaking import expect_put_back
 
 
-@pytest.mark.parametrize("testbed", ["cumulus-cx5", "onyx-cx5"])
+@pytest.mark.parametrize("testbed", ["cumulus-cx5", "onyx-cx5", "nexus-cx5"])
 def test_runs_broken_on_another_platform_are_put_back(
     testbed: str, starts: FastStarts, tmp_path: Path
 ) -> None:

@@ -165,3 +165,35 @@ def test_a_dry_run_that_was_killed_blocks_nobody(project: Project) -> None:
     deadline_s = time.monotonic() + 5
     while list((project.state / "labtests" / "unfinished").glob("*.json")):
         assert time.monotonic() < deadline_s
+
+
+GIVEN_AWAY = """
+import os
+import signal
+
+from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import PFC
+
+
+def test_it(incast):
+    at = incast.senders[0].nic
+    incast.set(at, PFC, PfcSetting(mode="on", priorities=frozenset({3})))
+    incast.pfc_at_switch(PfcSetting(mode="on", priorities=frozenset({4, 5})))
+    incast.tell_by_dcbx("standard")
+    incast.give_to_firmware()
+    incast.let_dcbx_settle()
+    assert incast.lossless_at_hosts() == {4, 5}
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_firmware_took_over_is_put_back_after_a_kill(project: Project) -> None:
+    project.suite(GIVEN_AWAY)
+    with opened(project.testbed) as lab:
+        found = everything(lab)
+        assert project.pytest()[0] == -9
+        changed = {name for name, value in everything(lab).items() if value != found[name]}
+        assert {name.split()[0] for name in changed} >= {"S6550", "ServerA", "ServerB"}
+        code, said = project.labtests("restore")
+        assert code == 0, said
+        assert everything(lab) == found

@@ -4,6 +4,7 @@ The evidence is what the runner told while it was alive (sabotage.py), its exit 
 own account of what its devices have suffered, and their clocks.
 """
 
+import gzip
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -95,6 +96,7 @@ def changed_by_both(seen: Evidence) -> list[str]:
     """Commands with which a frozen runner changed something when it went on: another has the
     lab by then."""
     (thawed,) = seen.values("thawed") or ["inf"]
-    lines = (seen.folder / "journal.jsonl").read_text().splitlines()
-    late = [line for line in map(json.loads, lines) if line["time_s"] >= float(thawed)]
+    packed, plain = seen.folder / "journal.jsonl.gz", seen.folder / "journal.jsonl"
+    told = gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
+    late = [line for line in map(json.loads, told.splitlines()) if line["time_s"] >= float(thawed)]
     return [f"{each['device']}: {each['commands']}" for each in late if "commands" in each]

@@ -86,7 +86,14 @@ def test_a_run_folder_that_is_a_link_or_has_links_is_refused(tmp_path: Path) -> 
     link.symlink_to(target)
     with pytest.raises(pytest.UsageError, match="is not a folder"):
         made(link)
-    for name in ("run.json", "report.html", "junit.xml", "tests", "journal.jsonl"):
+    for name in (
+        "run.json",
+        "report.html",
+        "junit.xml",
+        "tests",
+        "journal.jsonl",
+        "journal.jsonl.gz",
+    ):
         folder.mkdir()
         (folder / name).symlink_to(tmp_path / "victim")
         with pytest.raises(pytest.UsageError, match="symbolic link"):

@@ -16,8 +16,8 @@ RUNS = {
     "good": DRY,
     "once": (*DRY, "-k", "below"),
     "again": (*DRY, "-k", "below"),
-    "other_seed": (*DRY, "-k", "pfc", "--seed", "2"),
-    "no_controls": (*DRY, "-k", "pfc", "--no-controls", "--html=mine/page.html",
+    "other_seed": (*DRY, "-k", "s1_pfc", "--seed", "2"),
+    "no_controls": (*DRY, "-k", "s1_pfc", "--no-controls", "--html=mine/page.html",
                     "--self-contained-html", "--junit-xml=mine/junit.xml"),
     "plan": (*DRY, "--plan", "--hardware-pace"),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from recorded import lines_of
 from story_lab import ROOT, TESTBED_FILE
+
+from labtests.report import read_run
 
 COPIED = ("conftest.py", "pyproject.toml", "suites", "testbeds")
 TESTBED = TESTBED_FILE.stem
@@ -30,7 +34,7 @@ def project(folder: Path) -> Path:
 
 @dataclass
 class Run:
-    """One pytest process, ended. `folder` is what reports/latest pointed to then."""
+    """One pytest process, ended. `folder` is the one that it named."""
 
     project: Path
     exit_code: int
@@ -39,12 +43,11 @@ class Run:
 
     @property
     def json(self) -> dict[str, Any]:
-        return json.loads((self.folder / "run.json").read_text())
+        return read_run(self.folder)
 
     @property
     def journal(self) -> list[dict[str, Any]]:
-        lines = (self.folder / "journal.jsonl").read_text().splitlines()
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines_of(self.folder / "journal.jsonl.gz")]
 
     def test(self, part: str) -> dict[str, Any]:
         """The record of the one test whose id has this part."""
@@ -94,7 +97,9 @@ class Started:
         finally:
             self._child.kill()
             self._child.wait()
-        return Run(self.project, code, self.said(), (self.project / "reports/latest").resolve())
+        named = re.findall(r"run folder:? (\S+)", self.said())
+        folder = self.project / (named[-1] if named else "reports/none")
+        return Run(self.project, code, self.said(), folder.resolve())
 
 
 def run(folder: Path, *options: str, **variables: str) -> Run:

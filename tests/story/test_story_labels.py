@@ -172,24 +172,28 @@ def test_junit_tells_the_kinds_apart(labelled):
 
 def test_the_page_tells_the_kinds_apart_and_escapes_what_it_is_told(labelled):
     rows = rows_of(labelled.folder / "report.html")
-    assert rows["test_judged[inconclusive]"] == "Inconclusive"
+    assert rows["test_judged[inconclusive]"] == "inconclusive"
     for name in ("judged[error]", "lab_error", "setup_error", "teardown_error", "too_slow"):
-        assert rows[f"test_{name}"] == "Error"
-    assert rows["test_judged[fail]"] == rows["test_plain_assertion"] == "Failed"
-    assert rows["test_judged[pass]"] == "Passed"
+        assert rows[f"test_{name}"] == "error"
+    assert rows["test_judged[fail]"] == rows["test_plain_assertion"] == "fail"
+    assert rows["test_judged[pass]"] == "pass"
     page = (labelled.folder / "report.html").read_text()
     assert "<b>the reason</b>" not in page
     assert "2 INCONCLUSIVE" in page
 
 
 def rows_of(page: Path) -> dict[str, str]:
-    """The result that pytest-html shows for each test, from the data of its script."""
-    blob = re.search(r'data-jsonblob="([^"]*)"', page.read_text())
-    found = {}
-    for name, rows in json.loads(html.unescape(blob[1]))["tests"].items():
-        (result,) = {re.sub(r"<[^>]*>", "", row["resultsTableRow"][0]) for row in rows}
-        found[re.sub(r"::(setup|teardown)$", "", name).rpartition("::")[2]] = result
-    return found
+    """The outcome that the page shows for each test; pytest-html's own list is empty."""
+    text = page.read_text()
+    assert json.loads(html.unescape(re.search(r'data-jsonblob="([^"]*)"', text)[1]))["tests"] == {}
+    lines = re.findall(r'lt-suite lt-row-(\w+)".*?lt-code">([^<]*)</span>', text, re.S)
+    return {html.unescape(nodeid).rpartition("::")[2]: outcome for outcome, nodeid in lines}
+
+
+def test_a_part_of_the_suites_is_not_the_last_whole_run(labelled, no_controls, plan):
+    for part in (labelled, no_controls, plan):
+        assert part.json["whole"] is False
+        assert not (part.project / "reports" / "latest").exists()
 
 
 def test_names_of_tests_never_lead_out_of_the_run_folder(labelled):
@@ -214,7 +218,7 @@ def test_without_controls_nothing_is_lossless_and_the_reason_is_said(no_controls
 def test_reports_go_where_the_user_wants_them(no_controls):
     mine = no_controls.project / "mine"
     assert rows_of(mine / "page.html") == {
-        "test_pfc_holds_a_udp_incast_without_loss": "Inconclusive"
+        "test_pfc_holds_a_udp_incast_without_loss": "inconclusive"
     }
     failures = list(ET.parse(mine / "junit.xml").getroot().iter("failure"))
     assert [f.get("type") for f in failures] == ["inconclusive"]
@@ -229,7 +233,7 @@ def test_a_pass_without_a_verdict_is_listed_as_none(labelled):
     lines = labelled.terminal.splitlines()
     found = lines.index("NO VERDICT    test_properties_of_its_own")
     assert lines[found + 1].strip() == "no verdict was asked for"
-    assert "PASS          A verdict of each kind." in lines
+    assert "PASS          A verdict of each kind. [pass]" in lines
     page = (labelled.folder / "report.html").read_text()
     assert "3 NO VERDICT" in page
     assert "no verdict was asked for" in page

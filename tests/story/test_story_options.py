@@ -1,12 +1,15 @@
 """Options, files and boxes that are not as they should be; and pytest's own options, which work."""
 
 import stat
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 import yaml
 from story_lab import SOFT_ROCE, TESTBED_FILE, Bench
 from story_runs import TESTBED, Run, Started, project, run
+
+from labtests.cli.new import skeleton
 
 DRY = ("--testbed", TESTBED, "--dry-run")
 PFC = "test_pfc_holds_a_udp_incast_without_loss"
@@ -221,7 +224,14 @@ def test_boxes_that_do_not_answer_end_the_run_with_15(here):
     assert len(recorded["not_run"]) > 5
     assert recorded["tests"][0]["id"] not in recorded["not_run"]
     assert "lab unreachable" in (ended.folder / "report.html").read_text()
-    assert "lab unreachable" in (ended.folder / "junit.xml").read_text()
+    (suite,) = ET.parse(ended.folder / "junit.xml").getroot().findall("testsuite")
+    cases = suite.findall("testcase")
+    assert len({(c.get("classname"), c.get("name")) for c in cases}) == len(cases)
+    assert len(cases) == 1 + len(recorded["not_run"]) == int(suite.get("tests"))
+    assert all("lab unreachable: 4 of 4" in ET.tostring(case, "unicode") for case in cases)
+    assert [case.find("properties/property[@name='backend']").get("value") for case in cases] == [
+        "hardware"
+    ] * len(cases)
 
 
 def test_lldpad_makes_a_lab_not_usable_which_is_10(here, bench):
@@ -292,9 +302,7 @@ def test_a_value_that_only_the_lab_can_judge_is_a_wrong_option_too(here):
 
 
 def test_the_suite_with_a_verdict_of_the_docs_runs_where_they_say(here):
-    guide = (Path(__file__).parents[2] / "docs" / "suites.md").read_text()
-    code = guide.partition("```python\n")[2].partition("```")[0]
-    (here / "suites" / "test_half_load.py").write_text(code)
+    (here / "suites" / "test_half_load.py").write_text(skeleton("half_load"))
     ended = run(here, "suites/test_half_load.py", *DRY)
     assert ended.exit_code == 0, ended.terminal
     asked = [(each["role"], each["question"]) for each in ended.test("half_load")["verdicts"]]

@@ -10,8 +10,7 @@ def sent(run):
     """The commands that changed something, by device and in order: without what reads back, and
     without the way into a view and out of it again, by which `check` sees what a login may do."""
     found = defaultdict(list)
-    for line in (run.folder / "journal.jsonl").read_text().splitlines():
-        entry = json.loads(line)
+    for entry in run.journal:
         if entry["kind"] == "configure" and entry["commands"][1:] != ["quit"]:
             found[entry["device"]] += [c for c in entry["commands"] if Joined.of(c) is None]
     return found

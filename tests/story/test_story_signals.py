@@ -37,7 +37,8 @@ def reported_as_cut_off(run: Run, why: str) -> None:
         "test_a_sender_without_reaction_point_drops_in_its_own_queue_only",
     ]
     suite = ET.parse(run.folder / "junit.xml").getroot().find("testsuite")
-    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert [suite.get(n) for n in ("tests", "failures", "skipped")] == ["3", "1", "2"]
+    assert [skipped.get("message") for skipped in suite.iter("skipped")] == [f"not run: {why}"] * 2
     (failure,) = suite.iter("failure")
     assert (failure.get("type"), failure.get("message")) == ("error", why)
     page = (run.folder / "report.html").read_text()

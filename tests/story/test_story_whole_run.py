@@ -29,7 +29,7 @@ def test_every_experiment_passes_against_the_simulated_lab(good):
 
 def test_run_json_has_every_verdict_with_its_outcome_and_red_controls(good):
     run = good.json
-    assert (run["format"], run["backend"], run["exit_code"]) == ("labtests-run/1", "simulated", 0)
+    assert (run["format"], run["backend"], run["exit_code"]) == ("labtests-run/2", "simulated", 0)
     assert (run["problem"], run["not_run"], run["seed"]) == ("", [], 1)
     assert [test["outcome"] for test in run["tests"]] == ["pass"] * SUITE_TESTS
     assert [test["error"] for test in run["tests"]] == [None] * SUITE_TESTS
@@ -157,20 +157,26 @@ def test_latest_points_to_the_run_and_only_its_owner_can_read_it(good):
     assert not latest.readlink().is_absolute()  # the folder may be moved
     assert good.folder.parent == good.project / "reports" / TESTBED
     assert stat.S_IMODE(good.folder.stat().st_mode) == 0o700
-    assert stat.S_IMODE((good.folder / "journal.jsonl").stat().st_mode) == 0o600
+    assert stat.S_IMODE((good.folder / "journal.jsonl.gz").stat().st_mode) == 0o600
     assert sorted(entry.name for entry in good.folder.iterdir()) == [
-        "changes.jsonl", "check.json", "journal.jsonl", "junit.xml", "report.html", "run.json",
-        "state-after.json", "state-before.json", "tests",
+        "changes.jsonl", "check.json", "journal.jsonl.gz", "junit.xml", "report.html", "run.json",
+        "state-after.json", "state-before.json", "tables", "tests",
     ]  # fmt: skip
 
 
 def test_the_journal_replays_as_a_lab_and_holds_no_key(good):
-    lab = recorded_lab(good.folder / "journal.jsonl")
+    lab = recorded_lab(good.folder / "journal.jsonl.gz")
     assert set(lab) == {"ServerA", "ServerB", "ServerC", "S6550"}
     assert "Comware" in lab["S6550"].run(typed("display version")).text
     assert "Priority trust state" in lab["ServerA"].run(typed("mlnx_qos -i enp3s0f0np0")).text
     for file in filter(lambda path: path.is_file(), good.folder.rglob("*")):
         assert b"PRIVATE KEY" not in file.read_bytes()
+
+
+def test_a_run_is_small(good):
+    suites, beside = len(good.json["tests"]), (good.folder / "tables").iterdir()
+    assert (good.folder / "run.json").stat().st_size < 60_000 * suites
+    assert sum(file.stat().st_size for file in beside) < 60_000 * suites
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -179,7 +185,7 @@ def test_every_phase_has_a_tidy_table_that_agrees_with_run_json(good, suite):
     folder = good.folder / "tests" / test["id"].rpartition("::")[2]
     files = sorted(folder.iterdir())
     assert [f.name for f in files] == [
-        f"phase-{n + 1}-counters.csv" for n in range(len(test["phases"]))
+        f"phase-{n + 1}-counters.csv.gz" for n in range(len(test["phases"]))
     ]
     for phase, file in zip(test["phases"], files, strict=True):
         table = pd.read_csv(file, keep_default_na=False, na_values={"index": "", "value": ""})
@@ -191,20 +197,18 @@ def test_every_phase_has_a_tidy_table_that_agrees_with_run_json(good, suite):
 
 
 def agrees(table: pd.DataFrame, phase: dict) -> None:
-    by_key = dict(iter(table.groupby(COLUMNS[:5], dropna=False)))
+    by_key = {
+        tuple(None if pd.isna(part) else part for part in key): rows
+        for key, rows in table.groupby(COLUMNS[:5], dropna=False)
+    }
     for row in phase["counters"]:
-        index = float("nan") if row["index"] is None else row["index"]
-        key = (row["device"], row["port"], row["scope"], index, row["counter"])
-        rows = next(v for k, v in by_key.items() if same(k, key))
+        key = tuple(row[name] for name in ("device", "port", "scope", "index", "counter"))
+        rows = by_key[key]
         before = rows[rows["time_s"] <= phase["start_s"]].iloc[-1]
         assert [integer(before["value"]), integer(rows.iloc[-1]["value"])] == [
             row["before"],
             row["after"],
         ]
-
-
-def same(one: tuple, other: tuple) -> bool:
-    return all(a == b or (a != a and b != b) for a, b in zip(one, other, strict=True))
 
 
 def integer(value: float) -> int | None:
@@ -213,7 +217,7 @@ def integer(value: float) -> int | None:
 
 # -- same seed, same figures ---------------------------------------------------------------------
 
-OF_THE_MOMENT = {"started", "ended", "duration_s", "command_line", "file", "rerun"}
+OF_THE_MOMENT = {"id", "started", "ended", "duration_s", "command_line", "file", "rerun"}
 
 
 def timeless(value):

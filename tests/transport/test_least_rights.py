@@ -15,9 +15,16 @@ from driven import driving
 from sudo_host import ALL, USER, SudoHost, sudo_host, why_not
 from typed import typed
 
-from labtests.capabilities.records import DcqcnSetting, EtsSetting, PfcSetting, TrustSetting
+from labtests.capabilities.records import (
+    DcbxControl,
+    DcqcnSetting,
+    EtsSetting,
+    PfcSetting,
+    TrustSetting,
+)
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected
+from labtests.drivers.connectx.dcbx import firmware_command
 from labtests.drivers.linux.host import RIGHTS
 from labtests.transport.commands import Shell, if_done, program, root, write
 from labtests.transport.ssh import SHELL, connect
@@ -37,9 +44,12 @@ def rules() -> list[str]:
     block = re.search(r"```\n# /etc/sudoers\.d/labtests (.*?)```", DOCS.read_text(), re.DOTALL)
     assert block is not None
     text = re.sub(r"\blabtests\b", USER, block[1].partition("\n")[2])
-    return [text.replace("/usr/bin/mlnx_qos", "/mnt/mlnx_qos"), PATH]
+    for tool in TOOLS:
+        text = text.replace(f"/usr/bin/{tool}", f"/mnt/{tool}")
+    return [text, PATH]
 
 
+TOOLS = ("mlnx_qos", "mlxconfig")
 PATH = "Defaults secure_path=/usr/sbin:/usr/bin:/sbin:/bin:/mnt"
 
 
@@ -48,9 +58,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SudoHost]:
     with sudo_host(tmp_path_factory.mktemp("least")) as running:
         running.sudoers(ALL)
         with login(running, become=True) as shell:
-            made = shell.run(typed("printf '#!/bin/sh\\necho ran' > /mnt/mlnx_qos"))
-            assert made.status == 0, made.errors
-            assert shell.run(typed("chmod 755 /mnt/mlnx_qos")).status == 0
+            for tool in TOOLS:
+                made = shell.run(typed(f"printf '#!/bin/sh\\necho ran' > /mnt/{tool}"))
+                assert made.status == 0, made.errors
+                assert shell.run(typed(f"chmod 755 /mnt/{tool}")).status == 0
         running.sudoers(*rules())
         yield running
 
@@ -94,6 +105,10 @@ def changes() -> Iterator[Shell]:
         percent=(50, 50, 0, 0, 0, 0, 0, 0),
     )
     yield from nic.ets_commands(PORT, replace(ets, percent=(0, *ets.percent[1:])), ets)
+    owned = DcbxControl(by="os", pfc=frozenset({3}), ets=ets)
+    yield from nic.dcbx_control_commands(PORT, owned, DcbxControl(by="firmware"))
+    yield from nic.dcbx_control_commands(PORT, DcbxControl(by="firmware"), owned)
+    yield firmware_command("0000:03:00.1", ("LLDP_NB_DCBX_P2", "DCBX_WILLING_P2"))
     yield from nic.reaction_point_commands(PORT, frozenset(), frozenset({0, 7}))
     yield from nic.notification_point_commands(PORT, frozenset({3}), frozenset())
     values = [DcqcnSetting(side="roce_rp", values=(("rpg_ai_rate", n),)) for n in (5, 50)]
@@ -156,6 +171,9 @@ BEYOND = (
     f"mlnx_qos -i {PORT} -f '0 --help'",
     f"mlnx_qos -i {PORT} -d os",
     f"mlnx_qos -i {PORT} -a",
+    "mlxconfig -d 0000:03:00.0 set LLDP_NB_DCBX_P1=0",
+    "mlxconfig -d 0000:03:00.0 q LLDP_NB_DCBX_P1 -f /etc/shadow",
+    "mlxconfig -y -d 0000:03:00.0 reset",
     "tee /etc/sudoers",
     "tee -a /etc/sudoers",
     f"tee {FOLDER}/roce_rp/rpg_gd /etc/sudoers",

@@ -57,6 +57,12 @@ def compare(before: Snapshot, after: Snapshot) -> tuple[SnapshotDifference, ...]
     )
 
 
+def in_words(snapshot: Snapshot) -> dict[tuple[str, ...], str]:
+    """Every fact by device, port and setting, as a person reads it."""
+    gone = {name for name, state in snapshot.devices.items() if "unreadable" in state}
+    return {key: _words(fact) for key, fact in _facts(snapshot, gone)}
+
+
 def _facts(
     snapshot: Snapshot, gone: AbstractSet[str]
 ) -> Iterator[tuple[tuple[str, str, str], Json]]:

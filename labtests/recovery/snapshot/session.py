@@ -6,7 +6,7 @@ and the change journal; suites have the same by pytest_plugin/run.py.
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -93,22 +93,26 @@ def _reached(asked: Access, stack: ExitStack) -> tuple[Testbed, Clock]:
     if not asked.dry_run:
         return asked.testbed, WallClock()
     seed = SEED_UNLESS_ASKED if asked.seed is None else asked.seed
-    process = stack.enter_context(simulation(asked.testbed, seed=seed, faults=asked.faults))
+    faults = faults_of(asked.testbed, asked.faults)
+    process = stack.enter_context(simulation(asked.testbed, seed=seed, faults=faults))
     return process.reroute(asked.testbed), process.clock
 
 
 def simulation(
-    testbed: Testbed, *, seed: int, faults: Sequence[str], tell: Callable[[str], object] = tell
+    testbed: Testbed,
+    *,
+    seed: int,
+    faults: Sequence[Mapping[str, Any]],
+    tell: Callable[[str], object] = tell,
 ) -> "LabProcess":
-    """A simulated lab made from the testbed, in a process of its own, in which these (JSON) are
-    wrong; `tell` hears what is waited for. Raises LabError."""
+    """A simulated lab made from the testbed, in a process of its own, in which these are wrong;
+    `tell` hears what is waited for. Raises LabError."""
     from labtests.simlab.control import LabProcess  # only a dry run needs the simulator
 
-    known = faults_of(testbed, faults)
     without = names_of_passwords(testbed.devices)
     process = LabProcess(testbed.file, seed=seed, without=without, tell=tell)
     try:
-        for fault in known:
+        for fault in faults:
             _suffer(process, fault)
     except BaseException:
         process.close()
@@ -116,7 +120,7 @@ def simulation(
     return process
 
 
-def _suffer(process: "LabProcess", fault: dict[str, Any]) -> None:
+def _suffer(process: "LabProcess", fault: Mapping[str, Any]) -> None:
     """Some values only the lab itself can judge."""
     from labtests.simlab.control import RequestRefused
 
