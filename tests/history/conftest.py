@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, text
 @pytest.fixture(scope="session")
 def pg_server() -> Iterator[str]:
     if postgresql.programs() is None or postgresql.account() is None:
-        pytest.skip("no PostgreSQL server is installed here")
+        pytest.skip("no PostgreSQL server is installed here, or its account cannot look itself up")
     with postgresql.server() as url:
         yield url
 

@@ -24,9 +24,12 @@ def account() -> str | None:
     if os.geteuid():
         return pwd.getpwuid(os.geteuid()).pw_name
     try:
-        return pwd.getpwnam("postgres").pw_name
+        user = pwd.getpwnam("postgres").pw_name
     except KeyError:
         return None
+    # initdb looks itself up: not everywhere may an account read who it is
+    seen = subprocess.run([*_as(user), "id", "-un"], capture_output=True, text=True, check=False)
+    return user if seen.stdout.strip() == user else None
 
 
 @contextmanager
@@ -51,11 +54,15 @@ def server() -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _as(user: str) -> list[str]:
+    if os.geteuid():
+        return []
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+
+
 def _run(user: str, program: Path, *words: str) -> None:
-    as_user = [] if os.geteuid() else ["setpriv", f"--reuid={user}", f"--regid={user}",
-                                       "--clear-groups", "--inh-caps=-all"]  # fmt: skip
     done = subprocess.run(
-        [*as_user, str(program), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        [*_as(user), str(program), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, cwd="/", check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
