@@ -79,6 +79,7 @@ def test_the_driver_reads_all_of_it(host):
 
 def test_packets_of_rdma_are_in_the_port_s_counters(host):
     host.hands.nic().values["tx_packets"] = (5, 0, 0, 2, 0, 0, 0, 0)
+    host.hands.nic().values["tx_bytes"] = (500, 0, 0, 200, 0, 0, 0, 0)
     found = {r.counter: r for r in Driver(host).nic_counters(INTERFACE)}
     assert found[c.TX_PACKETS].value == 7
     assert found[c.TX_PACKETS].source == "ethtool -S tx_packets_phy"

@@ -77,5 +77,7 @@ def test_a_plan_says_how_long_a_run_takes_test_by_test_and_together(plan):
     # At most 60 s to settle, and 63 s more where counters do not add up
     assert suites["test_s1_pfc.py"] == "1 min 10 s, 5 min 16 s at most"
     assert suites["test_classification.py"].startswith("1 min 30 s, ")  # nine rounds
-    assert times[-1][0].startswith("19 min ")
+    minutes = re.fullmatch(r"(\d+) min \d+ s, .* at most", times[-1][0])
+    assert minutes is not None
+    assert 20 <= int(minutes[1]) <= 30
     assert times[-1][2] == "together"
