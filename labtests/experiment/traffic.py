@@ -189,7 +189,8 @@ class Traffic:
         rows: int,
     ) -> tuple[SenderPart, ...]:
         """One flow for each way, by the tools in turn, all starting together; beside those others,
-        with ports of their own."""
+        with ports of their own. What probes starts when the others are halfway: it may take but a
+        few milliseconds."""
         if ways and all(to == self.roles.receiver for _, to in ways):
             senders = [role for role, _ in ways]
             expect_congestion(senders, self.roles.line_bits_per_s)
@@ -203,7 +204,7 @@ class Traffic:
                 tool=tools[number % len(tools)].of_flow(
                     first + number, seconds=seconds, row_every_s=every_s
                 ),
-                starts_after_s=0.0,
+                starts_after_s=self.pace.load_s / 2 if tools[number % len(tools)].probes else 0.0,
                 lasts_s=seconds + ROWS_LATE_S,
             )
             for number, (role, to) in enumerate(ways)

@@ -103,6 +103,15 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_pauses_of_a_host",
         test="test_a_slow_receiver_holds_its_senders_and_is_named",
     ),
+    "mixed": FaultedSuite(
+        file="test_mixed_classes",
+        test="test_a_lossy_class_takes_no_memory_from_a_lossless_one",
+    ),
+    "strict": FaultedSuite(
+        file="test_latency",
+        test="test_a_strict_class_passes_a_full_port",
+        at="experiment '150 % of line rate': traffic",
+    ),
     "lossy-pauses": FaultedSuite(
         file="test_pauses_of_a_host", test="test_pauses_of_a_lossy_class_stop_nothing"
     ),

@@ -65,9 +65,8 @@ def _of_red(red: list[Suite], count: int) -> str:
 
 def _of_green(run: Json, asked: list[Suite], passes: str) -> str:
     where = _WHERE.get(str(run.get("backend")), " in simulation")
-    kept = [v for suite in asked for v in verdicts_of(suite.test, "main") if _dropped(v)]
-    sent = sum(_forwarded(verdict) for verdict in kept)
-    if not kept or not sent:
+    sent = sum(_forwarded(verdicts_of(suite.test, "main")) for suite in asked)
+    if not sent:
         return f"{passes}{where}"
     return f"Lossless{where}: 0 of {grouped(sent)} packets lost, {passes}"
 
@@ -94,10 +93,12 @@ def _dropped(verdict: Json) -> list[Json]:
     ]
 
 
-def _forwarded(verdict: Json) -> int:
-    """Packets of one verdict, each queue once."""
+def _forwarded(verdicts: Iterable[Json]) -> int:
+    """Packets of one suite's verdicts on losses, each queue of a phase once."""
     found = {
-        str(fact.get("name")): int(number(fact.get("measured")) or 0)
+        (str(verdict.get("phase")), str(fact.get("name"))): int(number(fact.get("measured")) or 0)
+        for verdict in verdicts
+        if _dropped(verdict)
         for fact in entries(verdict.get("facts"))
         if re.search(r" queue \d+ forwarded_packets$", str(fact.get("name")))
     }

@@ -11,6 +11,7 @@ from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.full import full_and_marked
+from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
 from labtests.verdicts.marking import unmarked
 from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_before_paused
@@ -59,6 +60,7 @@ __all__ = [
     "not_stopped",
     "nothing_lost",
     "out_of_balance",
+    "passed_at_once",
     "paused",
     "reddest",
     "right_control",

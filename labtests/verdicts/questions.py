@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
@@ -109,17 +110,25 @@ def _lossless(
     yield from idle.quiet_queues(evidence, queues)
     yield idle.quiet_marks(evidence)
     yield from port_drops.switch_ports_kept(evidence)
-    yield from _ends_saw_no_loss(evidence)
+    yield from _ends_saw_no_loss(evidence, queues)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
 
 
-def _ends_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
-    """What the hosts know of losses, by the kind of traffic that ran."""
+def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:
+    """What the hosts know of losses, by the kind of traffic that ran. Datagrams of other queues may
+    be lost there; RDMA has no counter of losses by class."""
     if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
-        yield from witnesses.datagrams_accounted(evidence)
+        yield from witnesses.datagrams_accounted(_of_queues(evidence, queues))
     if any(f.iterations is not None for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
+
+
+def _of_queues(evidence: Evidence, queues: list[int]) -> Evidence:
+    """The same, of the flows into these queues."""
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    own = [(place, flow) for place, flow in pairs if place.queue in queues]
+    return replace(evidence, senders=tuple(p for p, _ in own), flows=tuple(flow for _, flow in own))
 
 
 def paused(evidence: Evidence) -> Verdict:

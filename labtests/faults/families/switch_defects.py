@@ -30,6 +30,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender2}", PORT2, OUT),),
     ),
     _of(
+        name="a-port-puts-a-strict-class-behind-its-load",
+        what="the first sender's port puts all into queue 0 and says that it trusts DSCP",
+        how=(fault("ignores-dscp", SW1, PORT1),),
+        when=TRAFFIC,
+        red=("strict", "mixed"),
+        says=(("{sender1}", PORT1, OUT),),
+    ),
+    _of(
         name="a-port-between-switches-ignores-dscp",
         what="the port between the switches puts all into queue 0",
         how=(fault("ignores-dscp", "{trunk.next}", "{trunk.next_port}"),),

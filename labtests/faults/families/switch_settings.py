@@ -143,6 +143,22 @@ FAULTS: tuple[Declared, ...] = (
         says=(SW, OUT, "pfc"),
     ),
     _comware(
+        name="pfc-comes-on-for-the-lossy-one-of-two-classes",
+        what="PFC of the first sender's port works for the class that may lose, too",
+        how=(_on(SW1, PORT1, "priority-flow-control no-drop dot1p 0-7"),),
+        when=TRAFFIC,
+        red=("mixed",),
+        says=(SW1, PORT1, "pfc"),
+    ),
+    _comware(
+        name="a-strict-queue-is-served-like-others",
+        what="the strict queue of the bottleneck gets a weight like the others",
+        how=(_on(SW, OUT, "qos wrr 5 group 1 byte-count 12"),),
+        when="experiment '150 % of line rate': traffic",
+        red=("strict",),
+        says=(SW, OUT, "scheduling"),
+    ),
+    _comware(
         name="marks-end-beside-pfc",
         what="the queues of the bottleneck no longer mark while PFC is on",
         how=(_on(SW, OUT, "undo qos wred apply"),),

@@ -1,0 +1,92 @@
+"""A strict class passes a full port at once: what probes tell, and what they cannot."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import A, reading
+from handmade_loads import load
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult, FlowStatus, Latency
+from labtests.verdicts import Outcome, passed_at_once
+
+TOS = 40 << 2
+IDLE = Latency(
+    message_bytes=2,
+    messages=1000,
+    least_us=1.5,
+    typical_us=1.6,
+    mean_us=1.7,
+    p99_us=2.0,
+    p999_us=2.1,
+    most_us=9.0,
+)
+
+
+def phase(latency, *, congested=True, because=""):
+    """Two loads, and a probe that told this."""
+    key = (A.switch, A.switch_port, "priority", A.priority, c.PFC_TX_FRAMES)
+    probe = FlowResult(
+        sender="a",
+        receiver="r",
+        tool="ib_send_lat",
+        tos=TOS,
+        status=FlowStatus.FAILED if because else FlowStatus.COMPLETE,
+        because=because,
+        command="ib_send_lat",
+        latency=latency,
+    )
+    seen = load()
+    return replace(
+        seen,
+        mtu_bytes=1500,
+        probes=(probe,),
+        before=(*seen.before, reading(key, 7, 9.5)),
+        after=(*seen.after, reading(key, 7 + 9000 * congested, 16.0)),
+    )
+
+
+CALM = phase(IDLE, congested=False)
+
+
+def judged(loaded, calm=CALM, **how):
+    return passed_at_once(phase(loaded, **how), calm, tos=TOS)
+
+
+@pytest.mark.parametrize(("p99_us", "outcome"), [(3.6, "pass"), (3.8, "fail"), (900.0, "fail")])
+def test_a_frame_on_the_wire_may_be_waited_for_and_no_more(p99_us, outcome):
+    # at 10 Gb/s 1500 bytes take 1.2 us; a CNP may take 3; twice what is told above 1.6
+    verdict = judged(replace(IDLE, p99_us=p99_us, p999_us=p99_us, most_us=p99_us))
+    assert verdict.outcome == outcome
+    if outcome == "fail":
+        assert "a -> r: wait of 99 % was" in verdict.because
+        assert "scheduler" in verdict.because
+
+
+def test_one_message_that_was_lost_is_in_no_percentile_and_is_found():
+    verdict = judged(replace(IDLE, mean_us=537.0, p999_us=536_871.0, most_us=536_871.0))
+    assert verdict.outcome is Outcome.FAIL
+    assert "a -> r: mean wait was 1070.8 µs" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("loaded", "calm", "how", "says"),
+    [
+        (IDLE, CALM, {"congested": False}, "congestion not proven"),
+        (replace(IDLE, messages=999), CALM, {}, "a percentile of 999 messages"),
+        (IDLE, phase(replace(IDLE, p99_us=400.0)), {}, "took 1.5 to 400.0 µs, too unlike"),
+        (IDLE, replace(CALM, probes=()), {}, "no latency without congestion"),
+        (None, CALM, {"because": "exit status 1"}, "exit status 1"),
+        (None, CALM, {}, "no probe of DSCP 40 told its latencies"),
+    ],
+    ids=["no congestion", "few messages", "never calm", "no idle", "failed", "no table"],
+)
+def test_what_proves_nothing_is_inconclusive(loaded, calm, how, says):
+    verdict = judged(loaded, calm, **how)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert says in verdict.because
+
+
+def test_a_probe_of_another_class_says_nothing_of_this_one():
+    verdict = passed_at_once(phase(IDLE), CALM, tos=TOS + 4)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
