@@ -107,6 +107,10 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_mixed_classes",
         test="test_a_lossy_class_takes_no_memory_from_a_lossless_one",
     ),
+    "deaf": FaultedSuite(
+        file="test_deaf_senders",
+        test="test_a_queue_of_its_own_keeps_a_sender_from_starving",
+    ),
     "strict": FaultedSuite(
         file="test_latency",
         test="test_a_strict_class_passes_a_full_port",

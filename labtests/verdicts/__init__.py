@@ -28,6 +28,7 @@ from labtests.verdicts.questions import (
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.sound import sound
+from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import left_alone, shut_in_time
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
@@ -57,6 +58,7 @@ __all__ = [
     "marked_before_paused",
     "marked_not_dropped",
     "no_loss",
+    "not_starved",
     "not_stopped",
     "nothing_lost",
     "out_of_balance",

@@ -38,6 +38,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender1}", PORT1, OUT),),
     ),
     _of(
+        name="a-port-puts-a-deaf-sender-into-another-queue",
+        what="the second sender's port, and the first's, put all into queue 0",
+        how=(fault("ignores-dscp", SW1, PORT1), fault("ignores-dscp", SW2, PORT2)),
+        when=TRAFFIC,
+        red=("deaf",),
+        says=(("{sender1}", "{sender2}", OUT),),
+    ),
+    _of(
         name="a-port-between-switches-ignores-dscp",
         what="the port between the switches puts all into queue 0",
         how=(fault("ignores-dscp", "{trunk.next}", "{trunk.next_port}"),),
