@@ -233,7 +233,7 @@ class Network:
         """RDMA traffic starts."""
         here, there = self._ends(flow)
         source, target = (there, here) if flow.verb == "read" else (here, there)
-        rows = [self._new_rc(flow, source, target) for _ in range(flow.qps)]
+        rows = [self._new_rc(flow, source, target, size) for size in flow.shares_bytes()]
         self._address(rows, flow, (UDP_PROTOCOL, ROCE_PORT))
         return RcFlow(self, tuple(rows))
 
@@ -258,9 +258,9 @@ class Network:
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
         return TcpFlow(self, tuple(rows))
 
-    def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
+    def _new_rc(self, flow: RcRequest, source: int, target: int, size_bytes: int | None) -> int:
         row, record = self._new_flow(RC, source, target, flow)
-        fill_rc(record, flow)
+        fill_rc(record, flow, size_bytes)
         return row
 
     def _ends(self, flow: RcRequest | UdpRequest | TcpRequest) -> tuple[int, int]:

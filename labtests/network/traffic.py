@@ -40,8 +40,9 @@ class RcFlow(_Flow):
         """Messages that the requester knows to be done (its completions)."""
         total = 0
         for record in self._records():
-            psn = record.expected_psn if record.read else record.una_psn
-            total += int(psn) // int(record.packets_per_message)
+            psn = int(record.expected_psn if record.read else record.una_psn)
+            packets = int(record.packets_per_message)
+            total += -(-psn // packets) if psn == record.total_psn else psn // packets
         return total
 
     @property

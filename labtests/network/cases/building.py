@@ -273,15 +273,11 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
     if flow.kind == "tcp":
         told = flow.model_dump(include=OF_TCP)
         return network.start_tcp(TcpRequest(**ends, **told, tos=tos, ecn=bool(flow.ecn)))
-    messages = None
-    if flow.size_bytes is not None:
-        messages = -(-flow.size_bytes // (flow.message_bytes * flow.qps))
     return network.start_rc(
         RcRequest(
             **ends,
             **flow.model_dump(include=OF_RC),
             tos=tos,
-            messages=messages,
             nak_repeat_us=flow.nack_repeat_us,
             ecn="off" if flow.ecn is False else "on",
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,

@@ -51,7 +51,8 @@ class FlowPart(CasePart):
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = None
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
-        default=None, description="rc: ends after so many bytes (whole messages)."
+        default=None,
+        description="rc: ends after so many bytes; the last message is as short as it must be.",
     )
     rate_gbit_per_s: GbitPerS | None = Field(default=None, description="udp: payload rate.")
     datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
