@@ -3,6 +3,8 @@
 import importlib
 import json
 import os
+import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -11,11 +13,14 @@ import click
 
 from labtests.core.errors import LabError
 from labtests.core.interpreter import at_root
-from labtests.core.output import say
+from labtests.core.output import say, tell
 from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
+from labtests.core.signals import Noted, noted
 
 PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
+TELLING_S = 5.0
+"""So often a long run says how far it is."""
 
 
 def simulation(module: str) -> ModuleType:
@@ -32,6 +37,35 @@ def simulation(module: str) -> ModuleType:
             f"the simulated lab needs the package {error.name}, which is not installed\n"
             "  remedy: pip install 'labtests[simlab]'; in a clone: make setup"
         ) from error
+
+
+class Onlooker:
+    """Says how far a run is, and ends it when a signal has come."""
+
+    def __init__(self, signalled: Noted) -> None:
+        self._signalled = signalled
+        self._begun_s = self._told_s = 0.0
+
+    def ends(self, reached_ms: float, duration_ms: float) -> bool:
+        """Whether the run ends here."""
+        now_s = time.monotonic()
+        if not self._begun_s:  # what was compiled before is not part of the pace
+            self._begun_s = self._told_s = now_s
+        if now_s - self._told_s >= TELLING_S and reached_ms > 0:
+            self._told_s = now_s
+            left_s = (now_s - self._begun_s) * (duration_ms / reached_ms - 1)
+            share = reached_ms / duration_ms
+            tell(f"{reached_ms:.6g} of {duration_ms:g} ms ({share:.1%}), {_span(left_s)} left")
+        return bool(self._signalled)
+
+
+def _span(seconds: float) -> str:
+    """As people say it: 42 s, 3 min 20 s, 2 h 5 min."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 @click.group()
@@ -54,10 +88,18 @@ def network() -> None:
     default=None,
     help="Draw goodput and queues over time into this SVG file.",
 )
-def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> None:
-    """Run a CASE file (docs/network-cases.md) and show what came out."""
+@click.pass_context
+def run_case(
+    ctx: click.Context, case: str, seed: int | None, as_json: bool, plot: Path | None
+) -> None:
+    """Run a CASE file (docs/network-cases.md) and show what came out.
+
+    A run of more than some seconds says on stderr how far it is. Ctrl-C ends it early: what came
+    out so far is shown, and the exit code is 130 (SIGTERM: 143, SIGHUP: 129).
+    """
     cases = simulation("network.cases")
-    figures = cases.run(cases.load(case), seed=seed)
+    with noted() as signalled:
+        figures = cases.run(cases.load(case), seed=seed, onlooker=Onlooker(signalled))
     if plot is not None:
         try:
             write_private(plot, simulation("network.cases.plotting").svg(figures))
@@ -65,9 +107,11 @@ def run_case(case: str, seed: int | None, as_json: bool, plot: Path | None) -> N
             raise LabError(f"{plot} cannot be written: {error.strerror}") from error
     if as_json:
         say(json.dumps(figures.plain(), indent=1))
-        return
-    for line in simulation("network.cases.printing").lines(figures):
-        say(line)
+    else:
+        for line in simulation("network.cases.printing").lines(figures):
+            say(line)
+    if signalled and figures.duration_ms < figures.planned_ms:
+        ctx.exit(128 + signal.Signals[signalled.name])
 
 
 @network.command(name="validate")

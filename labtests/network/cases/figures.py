@@ -156,7 +156,8 @@ class Figures:
 
     case: str
     seed: int
-    duration_ms: float
+    duration_ms: float  # less than planned when it was ended early
+    planned_ms: float
     warmup_ms: float
     bin_ms: float
     flows: tuple[FlowFigures, ...]

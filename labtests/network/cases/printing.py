@@ -13,6 +13,8 @@ def lines(figures: Figures) -> Iterator[str]:
         f"{figures.case}: {figures.duration_ms:g} ms, seed {figures.seed}; means over the last "
         f"{window_ms:g} ms"
     )
+    if figures.duration_ms < figures.planned_ms:
+        yield f"ended early: at {figures.duration_ms:g} of {figures.planned_ms:g} ms"
     yield (
         f"total goodput {figures.total_goodput_gbit_per_s:.4f} Gbit/s, fairness (Jain) "
         f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
