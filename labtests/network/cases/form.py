@@ -31,7 +31,7 @@ class LinkPart(CasePart):
     """A full-duplex link between two devices; a host has one."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
-    rate_gbit_per_s: GbitPerS
+    rate_gbit_per_s: Annotated[float, Field(ge=0.001, le=8000)]
     delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
     length_m: NotNegative | None = None
     overhead_bytes: Annotated[int, Field(ge=0, le=255)] = 20
@@ -175,7 +175,10 @@ class CaseFile(CasePart):
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
     tunnels: list[TunnelPart] = Field(default_factory=list)
-    flows: list[FlowPart] = Field(min_length=1)
+    flows: list[FlowPart] = Field(default_factory=list)
+    flows_from: str | None = Field(
+        default=None, description="A CSV or parquet file with more flows, beside this file."
+    )
     storms: list[StormPart] = Field(default_factory=list)
     events: list[EventPart] = Field(default_factory=list)
     slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)
