@@ -168,6 +168,7 @@ class Figures:
     guards: tuple[GuardFigures, ...]
     hosts: tuple[HostFigures, ...]
     memory: tuple[MemoryFigures, ...]
+    notes: tuple[str, ...] = ()  # what these figures hang on without saying so
 
     @property
     def total_goodput_gbit_per_s(self) -> float:

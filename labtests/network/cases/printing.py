@@ -19,6 +19,7 @@ def lines(figures: Figures) -> Iterator[str]:
         f"total goodput {figures.total_goodput_gbit_per_s:.4f} Gbit/s, fairness (Jain) "
         f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
     )
+    yield from (f"note: {note}" for note in figures.notes)
     for of in _TABLES:
         yield from of(figures)
 

@@ -11,7 +11,7 @@ from labtests.inventory.form import checked, exactly
 from labtests.inventory.mistakes import Mistakes, nearest, quoted
 from labtests.inventory.mistakes import Path as Where
 from labtests.network.cases.building import GBIT, reserved_bytes, switch_part
-from labtests.network.cases.device_form import MemoryPart, NicPart
+from labtests.network.cases.device_form import GroupPart, MemoryPart, NicPart
 from labtests.network.cases.flow_files import FlowTable, read_flows
 from labtests.network.cases.form import (
     CaseFile,
@@ -204,15 +204,33 @@ def _check_memory(memory: MemoryPart, path: Where, mistakes: Mistakes) -> None:
         if name in memory.model_fields_set and not there:
             other = "egress_alpha" if name.startswith("egress") else "headroom_pool_bytes"
             mistakes.add((*path, name), f"says nothing without {other}", key=True)
+    _check_offset(memory.xoff_bytes, memory.xon_offset_bytes, memory, path, mistakes)
     seen: set[int] = set()
     for number, group in enumerate(memory.groups or ()):
         where = (*path, "groups", number)
         if group.alpha is not None and group.xoff_bytes is not None:
             mistakes.add(where, "has alpha (dynamic) and xoff_bytes (static): one of them")
+        offset = group.xon_offset_bytes
+        offset = memory.xon_offset_bytes if offset is None else offset
+        given = memory if group.xon_offset_bytes is None else group
+        _check_offset(group.xoff_bytes, offset, given, where, mistakes)
         for priority in group.priorities:
             if priority in seen:
                 mistakes.add((*where, "priorities"), f"priority {priority} is given twice")
             seen.add(priority)
+
+
+def _check_offset(
+    xoff_bytes: int | None,
+    offset_bytes: int,
+    given: MemoryPart | GroupPart,
+    path: Where,
+    mistakes: Mistakes,
+) -> None:
+    told = "xon_offset_bytes" in given.model_fields_set
+    if xoff_bytes is not None and told and offset_bytes > xoff_bytes:
+        problem = f"is above xoff_bytes ({xoff_bytes}): pauses would last until nothing is left"
+        mistakes.add((*path, "xon_offset_bytes"), problem)
 
 
 def _check_parameters(case: CaseFile, mistakes: Mistakes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labtests.network import HostPort, Network, PortDrops
-from labtests.network.cases import guards, pauses
+from labtests.network.cases import guards, pauses, phases
 from labtests.network.cases.course import NS_PER_MS, Course, Onlooker, QueueKey, passed, watched
 from labtests.network.cases.course import bin_ends as _bin_ends
 from labtests.network.cases.figures import (
@@ -72,6 +72,7 @@ def _figures(course: Course, *, seed: int) -> Figures:
         guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(memory_figures(network, name) for name in network.memory),
+        notes=tuple(phases.notes(case)),
     )
 
 
