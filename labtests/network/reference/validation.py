@@ -12,6 +12,7 @@ from labtests.network.reference import (
     buffering,
     guarding,
     pausing,
+    polling,
     routes,
     rules,
     serving,
@@ -54,6 +55,7 @@ FAMILIES: tuple[Family, ...] = (
     *guarding.QUICK,
     *routes.QUICK,
     *pausing.QUICK,
+    *polling.QUICK,
     *theory.SLOW,
     *routes.SLOW,
 )
