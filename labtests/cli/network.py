@@ -39,7 +39,7 @@ def simulation(module: str) -> ModuleType:
         ) from error
 
 
-class Onlooker:
+class Teller:
     """Says how far a run is, and ends it when a signal has come."""
 
     def __init__(self, signalled: Noted) -> None:
@@ -99,7 +99,7 @@ def run_case(
     """
     cases = simulation("network.cases")
     with noted() as signalled:
-        figures = cases.run(cases.load(case), seed=seed, onlooker=Onlooker(signalled))
+        figures = cases.run(cases.load(case), seed=seed, onlooker=Teller(signalled))
     if plot is not None:
         try:
             write_private(plot, simulation("network.cases.plotting").svg(figures))

@@ -53,6 +53,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         "switch": max(1, len(switches)),
         "host": max(1, len(hosts)),
         "flow": FIRST_FLOWS,
+        "edge": FIRST_FLOWS,
         "segment": WINDOW_SIZE,
     }
     t = Tables(
@@ -299,6 +300,11 @@ def _with_slots(t: Tables) -> Tables:
 def with_flows(t: Tables, rows: int) -> Tables:
     """The same network with room for `rows` flows."""
     return _with_slots(t._replace(flow=grown(t.flow, rows)))
+
+
+def with_edges(t: Tables, rows: int) -> Tables:
+    """The same network with room for `rows` edges between flows."""
+    return t._replace(edge=grown(t.edge, rows))
 
 
 def with_windows(t: Tables) -> Tables:

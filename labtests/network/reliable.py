@@ -15,6 +15,7 @@ message: the receiver forgets what it has of it and asks for its first packet.
 from labtests.network.compiled import compiled, inlined
 from labtests.network.dcqcn import hasten, pace
 from labtests.network.flows import make_ready, pace_flow_by, wake_flow_by
+from labtests.network.following import release_followers
 from labtests.network.notifying import (
     notify,
     poll_notification,
@@ -193,6 +194,8 @@ def deliver(t: State, f: int, last: bool) -> None:
         if not flow.whole_messages:
             size -= (size - 1) // flow.payload_bytes * flow.payload_bytes
         flow.delivered_bytes += size
+        if flow.expected_psn == flow.total_psn:
+            release_followers(t, f)
         complete_message(t, f)
     elif not flow.whole_messages:
         flow.delivered_bytes += flow.payload_bytes

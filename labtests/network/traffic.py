@@ -46,6 +46,11 @@ class RcFlow(_Flow):
             total += -(-psn // packets) if psn == record.total_psn else psn // packets
         return total
 
+    def undelivered_rows(self) -> list[int]:
+        """Those of its rows whose last byte has not arrived."""
+        table = self._network.tables.flow
+        return [row for row in self._rows if table[row].expected_psn < table[row].total_psn]
+
     @property
     def delivered_bytes(self) -> int:
         """Payload that has arrived in order at its receiver."""

@@ -1,6 +1,7 @@
 """A case as a network at time 0: cables, switches and NICs set, nothing started."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from labtests.core.errors import LabError
@@ -277,10 +278,15 @@ def _reaction_point(part: DcqcnPart) -> ReactionPoint:
     )
 
 
-def start(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
-    """The flow starts now. Raises LabError when there is no way to its target."""
+def start(
+    network: Network, case: CaseFile, flow: FlowPart, ahead: Sequence[AnyFlow] = ()
+) -> AnyFlow:
+    """The flow starts now, or when those `ahead` have been delivered.
+
+    Raises LabError when there is no way to its target.
+    """
     try:
-        return _started(network, case, flow)
+        return _started(network, case, flow, ahead)
     except KeyError as error:
         raise LabError(
             f"case {case.name}: no path from {flow.source} to {flow.target}\n"
@@ -288,7 +294,7 @@ def start(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
         ) from error
 
 
-def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
+def _started(network: Network, case: CaseFile, flow: FlowPart, ahead: Sequence[AnyFlow]) -> AnyFlow:
     sender, receiver = flow.source, flow.target
     if flow.kind == "rc" and flow.verb == "read":
         sender, receiver = receiver, sender  # the requester of a read receives the data
@@ -319,5 +325,7 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
             ecn="off" if flow.ecn is False else "on",
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
             control_pcp=None if flow.pcp is None else flow.control_priority,
-        )
+        ),
+        after=[other for other in ahead if isinstance(other, RcFlow)],
+        delay_ns=round(flow.start_us * NS_PER_US),
     )

@@ -6,7 +6,7 @@ delivered is copied as a column, at the ends of bins only.
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from labtests.network import Network, QueueWatch
 from labtests.network.cases import happenings, pauses
 from labtests.network.cases.building import AnyFlow, build, start
-from labtests.network.cases.form import CaseFile, FlowPart
+from labtests.network.cases.form import CaseFile
 from labtests.network.cases.pauses import NS_PER_US
 
 NS_PER_MS = 1_000_000
@@ -51,6 +51,7 @@ class Course:
     pauses_at_warmup: Mapping[pauses.PauseKey, int] = field(default_factory=dict)
     held: dict[int, Mapping[pauses.PauseKey, int]] = field(default_factory=dict)  # ps, by ns
     step_ns: int = FIRST_STEP_NS
+    numbers: dict[str, int] = field(default_factory=dict)  # of flows by name, where some wait
 
     def column(self, name: str) -> Any:
         """A column of the flow table, one number for each row in use."""
@@ -69,7 +70,9 @@ class Course:
 
     def start(self, number: int) -> None:
         """A flow of the case starts now."""
-        self.flows[number] = start(self.network, self.case, self.case.flows[number])
+        part = self.case.flows[number]
+        ahead = [self.flows[self.numbers[name]] for name in part.after or ()]
+        self.flows[number] = start(self.network, self.case, part, ahead)
         self.owners += [number] * (self.network.flow_rows - len(self.owners))
 
     def stop(self, number: int) -> None:
@@ -105,6 +108,7 @@ def passed(case: CaseFile, *, seed: int | None, onlooker: Onlooker | None = None
     period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
     watch = QueueWatch(network, watched(case), period_ns=max(1, round(period_us * NS_PER_US)))
     course = Course(case=case, network=network, watch=watch, onlooker=onlooker)
+    course.numbers = {flow.name: n for n, flow in enumerate(case.flows) if flow.name}
     agenda = Agenda(case)
     for time_ns in agenda.moments:
         if not course.advance_to(time_ns):
@@ -119,8 +123,8 @@ class Agenda:
 
     def __init__(self, case: CaseFile) -> None:
         self._case = case
-        self._starts = _Due(case, lambda flow: flow.start_us)
-        self._stops = _Due(case, lambda flow: flow.stop_us)
+        self._starts = _Due(made_us(case))
+        self._stops = _Due([flow.stop_us for flow in case.flows])
         self._warmup_ns = round(case.warmup_ms * NS_PER_MS)
         end_ns = round(case.duration_ms * NS_PER_MS)
         self._noted = {*bin_ends(case), self._warmup_ns, end_ns}
@@ -149,8 +153,8 @@ class Agenda:
 class _Due:
     """Flows in the order of a time of theirs, and how many of them have had it."""
 
-    def __init__(self, case: CaseFile, time_us: Callable[[FlowPart], float | None]) -> None:
-        at = ((time_us(flow), number) for number, flow in enumerate(case.flows))
+    def __init__(self, times_us: Sequence[float | None]) -> None:
+        at = ((us, number) for number, us in enumerate(times_us))
         due = sorted((round(us * NS_PER_US), number) for us, number in at if us is not None)
         self.times = [time_ns for time_ns, _ in due]
         self._numbers = [number for _, number in due]
@@ -160,6 +164,16 @@ class _Due:
         while self._done < len(self.times) and self.times[self._done] <= time_ns:
             self._done += 1
             yield self._numbers[self._done - 1]
+
+
+def made_us(case: CaseFile) -> list[float]:
+    """When each flow is made: at its start, or with the last of the flows that it waits for."""
+    numbers = {flow.name: n for n, flow in enumerate(case.flows) if flow.name}
+    times: list[float] = []
+    for flow in case.flows:
+        ahead = [times[numbers[name]] for name in flow.after or ()]
+        times.append(max(ahead) if ahead else flow.start_us)
+    return times
 
 
 def watched(case: CaseFile) -> tuple[QueueKey, ...]:

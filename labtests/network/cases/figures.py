@@ -9,6 +9,11 @@ class FlowFigures:
     """One flow. Goodput: payload that arrived (in order), in Gbit/s."""
 
     name: str
+    source: str
+    target: str
+    size_bytes: int | None
+    start_us: float | None  # None: the flows that it waits for were never delivered
+    ideal_us: float | None  # of a flow with a size, alone: ideal.py
     goodput_gbit_per_s: float  # between warm-up and end
     goodput_all_gbit_per_s: float  # between the flow's start and its stop (or the end)
     delivered_bytes: int
@@ -16,6 +21,13 @@ class FlowFigures:
     error_status: int | None
     completion_us: float | None  # of a flow with a size that is done: until its last ACK is back
     goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
+
+    @property
+    def slowdown(self) -> float | None:
+        """How many times as long as alone it took."""
+        if self.completion_us is None or self.ideal_us is None:
+            return None
+        return self.completion_us / self.ideal_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,4 +209,5 @@ class Figures:
             "total_goodput_gbit_per_s": self.total_goodput_gbit_per_s,
             "fairness": self.fairness,
             "dropped_frames": self.dropped_frames,
+            "flows": [{**asdict(flow), "slowdown": flow.slowdown} for flow in self.flows],
         }

@@ -110,8 +110,10 @@ def _flow(
         mistakes.add_at(Position(line=line, column=1), (), problem)
         return None
     told = {name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()}
+    after = told.pop("after", "").split()
     try:
-        return FlowPart.model_validate_strings(told)
+        flow = FlowPart.model_validate_strings(told)
+        return flow.model_copy(update={"after": after}) if after else flow
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             key = str(detail["loc"][0])

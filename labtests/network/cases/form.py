@@ -25,6 +25,7 @@ from labtests.network.cases.device_form import (
     Share,
     SwitchPart,
 )
+from labtests.network.cases.workload_form import WorkloadPart
 
 
 class LinkPart(CasePart):
@@ -50,6 +51,10 @@ class FlowPart(CasePart):
     pcp: Priority | None = Field(default=None, description="In an 802.1Q tag; unless given, none.")
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = None
+    after: list[Name] | None = Field(
+        default=None,
+        description="rc: starts when these flows (above it) are delivered, start_us later.",
+    )
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
         default=None,
         description="rc: ends after so many bytes; the last message is as short as it must be.",
@@ -171,7 +176,7 @@ class CaseFile(CasePart):
     hosts: dict[Name, NicPart | None] = Field(min_length=1)
     switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
     links: list[LinkPart] = Field(min_length=1)
-    routing: Literal["shortest", "ecmp"] = "shortest"
+    routing: Literal["shortest", "ecmp", "spray"] = "shortest"
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
     tunnels: list[TunnelPart] = Field(default_factory=list)
@@ -179,6 +184,7 @@ class CaseFile(CasePart):
     flows_from: str | None = Field(
         default=None, description="A CSV or parquet file with more flows, beside this file."
     )
+    workloads: list[WorkloadPart] = Field(default_factory=list)
     storms: list[StormPart] = Field(default_factory=list)
     events: list[EventPart] = Field(default_factory=list)
     slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)

@@ -5,6 +5,9 @@ from dataclasses import astuple
 
 from labtests.network.cases.figures import Figures
 
+MOST_LINES = 40
+"""Flows of which each has a line."""
+
 
 def lines(figures: Figures) -> Iterator[str]:
     """Tables of everything that is not zero."""
@@ -38,9 +41,11 @@ def _flow_lines(figures: Figures) -> Iterator[str]:
                 flow.retransmitted_packets,
                 "-" if flow.error_status is None else flow.error_status,
             )
-            for flow in figures.flows
+            for flow in figures.flows[:MOST_LINES]
         ),
     )
+    if len(figures.flows) > MOST_LINES:
+        yield f"and {len(figures.flows) - MOST_LINES} flows more (--json, --tables)"
 
 
 def _mark_lines(figures: Figures) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from labtests.core.errors import InventoryError
@@ -24,6 +24,7 @@ from labtests.network.cases.guards import check_guards
 from labtests.network.cases.happenings import check_events
 from labtests.network.cases.pathways import check_known, check_routes, parts, ports_of
 from labtests.network.cases.pause_checks import check_pauses
+from labtests.network.cases.workload_checks import check_workloads
 from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, check_dcqcn
 
 MOST_BINS = 100_000
@@ -64,8 +65,9 @@ def check_references(case: CaseFile, mistakes: Mistakes, own: int, table: FlowTa
         else:
             table.note(number - own, key, problem)
 
-    if not case.flows and table is None:
-        mistakes.add(("flows",), "there are none: give flows or flows_from")
+    if not case.flows and table is None and not case.workloads:
+        mistakes.add(("flows",), "there are none: give flows, flows_from or workloads")
+    check_workloads(case, mistakes)
     check_flows(case, note)
     for name in set(case.hosts) & set(case.switches):
         mistakes.add(("switches", name), f"{name} is a host too", key=True)
@@ -106,7 +108,12 @@ def _check_link(number: int, link: LinkPart, mistakes: Mistakes) -> None:
 def check_flows(case: CaseFile, note: Callable[[int, str, str], None]) -> None:
     """Notes flows that cannot be; `note` is told a flow's number, the key and the problem."""
     part_of = parts(case)
+    seen: dict[str, FlowPart] = {}
     for number, flow in enumerate(case.flows):
+        for key, problem in _of_order(flow, seen):
+            note(number, key, problem)
+        if flow.name:
+            seen[flow.name] = flow
         for key, name in (("source", flow.source), ("target", flow.target)):
             if name not in case.hosts:
                 note(number, key, f"{quoted(name)} is not there: {nearest(name, case.hosts)}")
@@ -116,6 +123,18 @@ def check_flows(case: CaseFile, note: Callable[[int, str, str], None]) -> None:
         if len(ends) == 2:
             problem = f"no path from {flow.source} to {flow.target}: add the links between them"
             note(number, "target", problem)
+
+
+def _of_order(flow: FlowPart, seen: Mapping[str, FlowPart]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the flows that it waits for; `seen` are those above it."""
+    if flow.after and flow.kind != "rc":
+        yield "after", "only rc flows wait for others"
+    for name in flow.after or ():
+        other = seen.get(name)
+        if other is None:
+            yield "after", f"no flow above this one has the name {quoted(name)}"
+        elif other.kind != "rc" or other.size_bytes is None:
+            yield "after", f"{name} has no size_bytes: it is never delivered"
 
 
 def _of_flow(case: CaseFile, flow: FlowPart) -> Iterator[tuple[str, str]]:

@@ -20,11 +20,14 @@ from labtests.network.cases.figures import (
     QueueFigures,
 )
 from labtests.network.cases.form import CaseFile
+from labtests.network.cases.ideal import IdealTimes
 from labtests.network.cases.memory import memory_figures
 from labtests.network.cases.pauses import HOST_INTERFACE, NS_PER_US
+from labtests.network.cases.workloads import expanded
 from labtests.network.counting import counted
-from labtests.network.tables import NEVER, PS_PER_US
+from labtests.network.tables import NEVER, PS_PER_NS, PS_PER_US
 
+WAITING_NS = NEVER // PS_PER_NS
 PERCENTILES = (1, 10, 50, 90, 99, 100)
 MOST_SERIES = 1000
 """Flows that have a series over time each, unless `bin_ms` asks for those of more."""
@@ -35,11 +38,13 @@ def run(case: CaseFile, *, seed: int | None = None, onlooker: Onlooker | None = 
 
     `onlooker` may end it early; then `duration_ms` is less than `planned_ms`.
     """
-    course = passed(case, seed=seed, onlooker=onlooker)
+    seed = case.seed if seed is None else seed
+    course = passed(expanded(case, seed), seed=seed, onlooker=onlooker)
+    case = course.case
     planned_ms = case.duration_ms
     if course.network.now_ns < round(planned_ms * NS_PER_MS):
         course.case = case = _cut(case, course.network.now_ns / NS_PER_MS)
-    figures = _figures(course, seed=case.seed if seed is None else seed)
+    figures = _figures(course, seed=seed)
     return replace(figures, planned_ms=planned_ms)
 
 
@@ -83,12 +88,19 @@ def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
     completions = _completions_us(course)
     again, errors = course.total("retransmits"), _most(course, "error")
     series = _series(course, bins)
+    ideal = IdealTimes(case)
+    begun = (_least(course, "start_at") // PS_PER_NS).tolist()
     for number, part in enumerate(case.flows):
-        start_ns = round(part.start_us * NS_PER_US)
+        start_ns = begun[number] if part.after else round(part.start_us * NS_PER_US)
         stop_ns = end_ns if part.stop_us is None else min(end_ns, round(part.stop_us * NS_PER_US))
         whole = course.delivered_at_stop.get(number, int(delivered[end_ns][number]))
         yield FlowFigures(
             name=part.name or f"{part.source}-{part.target}",
+            source=part.source,
+            target=part.target,
+            size_bytes=part.size_bytes,
+            start_us=None if begun[number] == WAITING_NS else begun[number] / NS_PER_US,
+            ideal_us=ideal.of(part),
             goodput_gbit_per_s=_rate(int(steady[number]), end_ns - warmup_ns),
             goodput_all_gbit_per_s=_rate(whole, stop_ns - start_ns),
             delivered_bytes=int(delivered[end_ns][number]),
@@ -121,12 +133,16 @@ def _most(course: Course, column: str) -> Any:
     return most
 
 
+def _least(course: Course, column: str) -> Any:
+    """The smallest; NEVER for a flow that has not been made."""
+    least = np.full(len(course.case.flows), NEVER, np.int64)
+    np.minimum.at(least, course.owners, course.column(column))
+    return least
+
+
 def _completions_us(course: Course) -> list[float | None]:
     """Of RC flows that are done: until their last ACK was back, or their last byte there."""
-    first_end = np.full(len(course.case.flows), NEVER, np.int64)
-    begun = first_end.copy()
-    np.minimum.at(first_end, course.owners, course.column("ended_at"))
-    np.minimum.at(begun, course.owners, course.column("start_at"))
+    first_end, begun = _least(course, "ended_at"), _least(course, "start_at")
     done = (first_end > 0) & (first_end < NEVER) & (_most(course, "error") == 0)
     done &= np.array([flow.kind == "rc" for flow in course.case.flows])
     spent = (_most(course, "ended_at") - begun).tolist()
