@@ -5,9 +5,10 @@ import json
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -42,11 +43,11 @@ def simulation(module: str) -> ModuleType:
 class Teller:
     """Says how far a run is, and ends it when a signal has come."""
 
-    def __init__(self, signalled: Noted) -> None:
-        self._signalled = signalled
+    def __init__(self, signalled: Noted, unit: str = "ms") -> None:
+        self._signalled, self._unit = signalled, unit
         self._begun_s = self._told_s = 0.0
 
-    def ends(self, reached_ms: float, duration_ms: float) -> bool:
+    def ends(self, reached_ms: float, duration_ms: float, /) -> bool:
         """Whether the run ends here."""
         now_s = time.monotonic()
         if not self._begun_s:  # what was compiled before is not part of the pace
@@ -54,8 +55,8 @@ class Teller:
         if now_s - self._told_s >= TELLING_S and reached_ms > 0:
             self._told_s = now_s
             left_s = (now_s - self._begun_s) * (duration_ms / reached_ms - 1)
-            share = reached_ms / duration_ms
-            tell(f"{reached_ms:.6g} of {duration_ms:g} ms ({share:.1%}), {_span(left_s)} left")
+            reached = f"{reached_ms:.6g} of {duration_ms:g} {self._unit}"
+            tell(f"{reached} ({reached_ms / duration_ms:.1%}), {_span(left_s)} left")
         return bool(self._signalled)
 
 
@@ -81,7 +82,21 @@ def network() -> None:
     default=None,
     help="Override the seed in the case file.",
 )
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 100_000),
+    default=None,
+    help="So many runs, with seeds from that one on, on all CPUs: means and 95 % intervals.",
+)
+@click.option("--jobs", type=click.IntRange(1, 256), default=None, help="Processes for --seeds.")
 @click.option("--json", "as_json", is_flag=True, help="All figures, series included, as JSON.")
+@click.option(
+    "--tables",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Write tidy tables (flows, slowdowns, queues, series, ...) as CSV into this folder.",
+)
+@click.option("--parquet", is_flag=True, help="Tables as parquet (needs the package pyarrow).")
 @click.option(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -89,29 +104,68 @@ def network() -> None:
     help="Draw goodput and queues over time into this SVG file.",
 )
 @click.pass_context
-def run_case(
-    ctx: click.Context, case: str, seed: int | None, as_json: bool, plot: Path | None
-) -> None:
+def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
     """Run a CASE file (docs/network-cases.md) and show what came out.
 
     A run of more than some seconds says on stderr how far it is. Ctrl-C ends it early: what came
     out so far is shown, and the exit code is 130 (SIGTERM: 143, SIGHUP: 129).
     """
+    if options["parquet"] and options["tables"] is None:
+        raise click.UsageError("--parquet is how --tables are written: give both")
+    if options["seeds"] and options["plot"]:
+        raise click.UsageError("--plot draws one run: not with --seeds")
     cases = simulation("network.cases")
+    loaded = cases.load(case)
+    seed = loaded.seed if options["seed"] is None else options["seed"]
     with noted() as signalled:
-        figures = cases.run(cases.load(case), seed=seed, onlooker=Teller(signalled))
-    if plot is not None:
-        try:
-            write_private(plot, simulation("network.cases.plotting").svg(figures))
-        except OSError as error:
-            raise LabError(f"{plot} cannot be written: {error.strerror}") from error
-    if as_json:
-        say(json.dumps(figures.plain(), indent=1))
-    else:
-        for line in simulation("network.cases.printing").lines(figures):
-            say(line)
-    if signalled and figures.duration_ms < figures.planned_ms:
+        if options["seeds"]:
+            runs = _replicated(loaded, range(seed, seed + options["seeds"]), options, signalled)
+            early = len(runs) < options["seeds"]
+        else:
+            runs = [cases.run(loaded, seed=seed, onlooker=Teller(signalled))]
+            early = runs[0].duration_ms < runs[0].planned_ms
+    _show(runs, options)
+    if signalled and early:
         ctx.exit(128 + signal.Signals[signalled.name])
+
+
+def _replicated(
+    case: Any, seeds: Sequence[int], options: Mapping[str, Any], signalled: Noted
+) -> list[Any]:
+    """The runs that there are when all are done or a signal has come, by their seeds."""
+    teller = Teller(signalled, "runs")
+    jobs = options["jobs"] or len(os.sched_getaffinity(0))
+    replications = simulation("network.cases.replications")
+    runs = replications.replicated(
+        case, seeds, jobs=jobs, ends=lambda done: teller.ends(done, len(seeds))
+    )
+    return sorted(runs, key=lambda figures: figures.seed)
+
+
+def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
+    if options["plot"] is not None:
+        try:
+            svg = simulation("network.cases.plotting").svg(runs[0])
+            write_private(options["plot"], svg)
+        except OSError as error:
+            raise LabError(f"{options['plot']} cannot be written: {error.strerror}") from error
+    if options["tables"] is not None:
+        tidy = simulation("network.cases.tidy")
+        made = tidy.tables(runs)
+        for file in tidy.write_tables(made, options["tables"], parquet=options["parquet"]):
+            tell(str(file))
+    if options["as_json"]:
+        plain = [figures.plain() for figures in runs]
+        say(json.dumps(plain if options["seeds"] else plain[0], indent=1))
+        return
+    printing = simulation("network.cases.printing")
+    if options["seeds"]:
+        found = simulation("network.cases.replications").intervals(runs)
+        shown = printing.interval_lines(found, runs)
+    else:
+        shown = printing.lines(runs[0])
+    for line in shown:
+        say(line)
 
 
 @network.command(name="validate")

@@ -32,7 +32,7 @@ QueueKey = tuple[str, str, int]
 class Onlooker(Protocol):
     """Who is told how far a run is, and may end it."""
 
-    def ends(self, reached_ms: float, duration_ms: float) -> bool:
+    def ends(self, reached_ms: float, duration_ms: float, /) -> bool:
         """Whether the run ends here, with what it has."""
 
 
