@@ -82,6 +82,7 @@ def headroom_bound_cells(
     frame_bytes: int = FULL_FRAME_BYTES,
     *,
     smallest_bytes: int | None = None,
+    cell_bytes: int = CELL_BYTES,
 ) -> int:
     """Most cells that a group can need in this network: 2 R d + 2 MTU + R t_r, frames rounded up.
 
@@ -92,13 +93,25 @@ def headroom_bound_cells(
     IEEE 802.3, 20 B a frame.
     """
     wire_bytes = frame_bytes + OVERHEAD_BYTES
-    cells = -(-frame_bytes // CELL_BYTES)
+    cells = -(-frame_bytes // cell_bytes)
     waiting = hop.rate_bits_per_s / 8 * (2 * hop.delay_s + hop.response_s)
     waiting += PFC_FRAME_BITS / 8 + 2 * wire_bytes
     if smallest_bytes is None or smallest_bytes == frame_bytes:
         return math.ceil(waiting / wire_bytes) * cells
-    dense_bytes, dense_cells = densest_frame(CELL_BYTES, smallest_bytes, frame_bytes)
+    dense_bytes, dense_cells = densest_frame(cell_bytes, smallest_bytes, frame_bytes)
     return math.ceil(waiting * dense_cells / dense_bytes) + cells
+
+
+def enough_headroom(
+    hop: HeadroomLink, frame_bytes: int, length_m: float, cell_bytes: int = CELL_BYTES
+) -> int:
+    """Cells by the white paper's rule (S23), or the most that a group can need behind this link
+    where frames have up to `frame_bytes` and a pause takes `response_s`: the larger."""
+    rule = headroom_for(hop.rate_bits_per_s, length_m, cell_bytes)
+    most = headroom_bound_cells(
+        hop, frame_bytes, smallest_bytes=MIN_FRAME_BYTES, cell_bytes=cell_bytes
+    )
+    return max(rule, most)
 
 
 RESPONSE_QUANTA = {10: 60, 25: 80, 40: 118, 100: 394, 400: 905}

@@ -2,7 +2,8 @@
 
 PyYAML reads YAML 1.1: `no` is false, `12:30:45` is 45045, `010` is 8, the last of two equal keys
 wins silently. Editors and people read YAML 1.2. So a value that the two read differently is
-refused, and so are duplicate keys, tags, merge keys and aliases that grow without bound.
+refused, and so are duplicate keys, tags, merge keys and aliases that grow without bound. One such
+value is no riddle: `1e-5`, as programs write it, is a number (in YAML 1.1 a text).
 """
 
 import re
@@ -27,11 +28,10 @@ ALIAS_LIMIT = 10_000
 SIZE_LIMIT_BYTES = 2**20
 """A lab of 1000 devices is some 300 kB."""
 
-_TOO_LONG = f"larger than {SIZE_LIMIT_BYTES} bytes: no file of labtests needs that"
-
 _TAG = "tag:yaml.org,2002:"
 _INT = re.compile(r"-?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_EXPONENT = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]{1,3}")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LITERALS: dict[str, bool | None] = {
     "true": True,
@@ -73,26 +73,30 @@ class Readable:
         return named if isinstance(named, Readable) else cls(FilePath(named))
 
 
-def read_file(source: Readable) -> Document:
+def read_file(source: Readable, *, most_bytes: int = SIZE_LIMIT_BYTES) -> Document:
     """The tree of a file. Raises InventoryError when it cannot be read, and what its reader raises.
 
     Only a regular file is, and no more than it may have: /dev/zero and a pipe are refused."""
     file = source.path
     try:
-        content = source.read(file, most_bytes=SIZE_LIMIT_BYTES)
+        content = source.read(file, most_bytes=most_bytes)
     except OSError as error:
         raise InventoryError([f"{file}:1:1: file: cannot be read: {error.strerror}"]) from error
     except TooLong as error:
-        raise InventoryError([f"{file}:1:1: file: {_TOO_LONG}"]) from error
+        raise InventoryError([f"{file}:1:1: file: {_too_long(most_bytes)}"]) from error
     except NotAFile as error:
         raise InventoryError([f"{file}:1:1: file: {error}"]) from error
-    return read(str(file), content)
+    return read(str(file), content, most_bytes=most_bytes)
 
 
-def read(file: str, content: bytes) -> Document:
+def _too_long(most_bytes: int) -> str:
+    return f"larger than {most_bytes} bytes: no file of labtests needs that"
+
+
+def read(file: str, content: bytes, *, most_bytes: int = SIZE_LIMIT_BYTES) -> Document:
     """The tree of a file's content."""
     mistakes = Mistakes(file=file)
-    text = _decoded(content, mistakes)
+    text = _decoded(content, mistakes, most_bytes)
     if text is None:
         return Document(tree=None, mistakes=mistakes)
     try:
@@ -110,9 +114,9 @@ def read(file: str, content: bytes) -> Document:
     return Document(tree=None if walk.too_big else tree, mistakes=mistakes)
 
 
-def _decoded(content: bytes, mistakes: Mistakes) -> str | None:
-    if len(content) > SIZE_LIMIT_BYTES:
-        mistakes.add((), _TOO_LONG)
+def _decoded(content: bytes, mistakes: Mistakes, most_bytes: int) -> str | None:
+    if len(content) > most_bytes:
+        mistakes.add((), _too_long(most_bytes))
         return None
     try:
         text = content.decode("utf-8-sig")
@@ -259,7 +263,8 @@ def _scalar(node: yaml.ScalarNode, report: Callable[[str], None]) -> object:
     """One value, as YAML 1.1 and 1.2 both read it; else its text, and a report."""
     kind, text = node.tag.removeprefix(_TAG), str(node.value)
     if kind == "str":
-        return text
+        plain = not node.style  # neither quoted nor a block
+        return float(text) if plain and _EXPONENT.fullmatch(text) else text
     if kind in ("bool", "null") and text in _LITERALS:
         return _LITERALS[text]
     if kind == "int" and _INT.fullmatch(text) and len(text) <= 18:

@@ -49,7 +49,7 @@ def checked(tree: object, form: type[Form], what: str, mistakes: Mistakes) -> Fo
 def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> None:
     path: Path = detail["loc"]
     if path and path[-1] == "[key]":
-        mistakes.add(path[:-1], _sentence(detail), key=True)
+        mistakes.add(path[:-1], sentence_of(detail), key=True)
         return
     if detail["type"] == "missing":
         mistakes.add_at(mistakes.place(path).key, path, "is missing")
@@ -61,7 +61,7 @@ def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> No
     if not mistakes.known_wrong(path):
         named = path[-1:] == (NAME_OF_SECRET,) and detail["type"] == "string_type"
         # somebody wrote the password itself: a number is not a name, and is not repeated
-        mistakes.add(path, ONLY_A_NAME if named else _sentence(detail))
+        mistakes.add(path, ONLY_A_NAME if named else sentence_of(detail))
 
 
 def _in_file(path: Path, mistakes: Mistakes) -> Path:
@@ -71,12 +71,18 @@ def _in_file(path: Path, mistakes: Mistakes) -> Path:
     return path
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def sentence_of(detail: ErrorDetails) -> str:
+    """What is wrong with a value, in words."""
     kind, context = detail["type"], detail.get("ctx", {})
     rule = _RULES.get(kind)
     if rule is not None:
         return rule(detail["input"], context)
     return detail["msg"]
+
+
+def exactly(bound: float) -> str:
+    """A bound as it is: none of its digits is rounded away."""
+    return str(int(bound)) if bound == int(bound) and abs(bound) < 1e16 else repr(bound)
 
 
 def _wanted(what: str) -> Callable[[Any, dict[str, Any]], str]:
@@ -124,6 +130,10 @@ _RULES: dict[str, Callable[[Any, dict[str, Any]], str]] = {
     "string_type": _text_wanted,
     "int_type": _wanted("a whole number"),
     "float_type": _wanted("a number"),
+    "int_parsing": _wanted("a whole number"),
+    "int_from_float": _wanted("a whole number"),
+    "float_parsing": _wanted("a number"),
+    "bool_parsing": _wanted("true or false"),
     "bool_type": _wanted("true or false"),
     "list_type": _wanted("a list"),
     "dict_type": _MAPPING,
@@ -131,9 +141,9 @@ _RULES: dict[str, Callable[[Any, dict[str, Any]], str]] = {
     "model_attributes_type": _MAPPING,
     "literal_error": _literal,
     "value_error": lambda _, context: str(context["error"]),
-    "greater_than": lambda _, context: f"must be greater than {context['gt']:g}",
-    "greater_than_equal": lambda _, context: f"must be at least {context['ge']:g}",
-    "less_than_equal": lambda _, context: f"must be at most {context['le']:g}",
+    "greater_than": lambda _, context: f"must be greater than {exactly(context['gt'])}",
+    "greater_than_equal": lambda _, context: f"must be at least {exactly(context['ge'])}",
+    "less_than_equal": lambda _, context: f"must be at most {exactly(context['le'])}",
     "too_short": lambda _, context: _length(context, "min_length", "at least"),
     "too_long": lambda _, context: _length(context, "max_length", "at most"),
     "string_too_long": lambda _, context: f"is longer than {context['max_length']} characters",

@@ -13,7 +13,7 @@ from labtests.network.compiled import keep_in
 from labtests.network.compiler import numba
 from labtests.network.engine import advance, cut_port
 from labtests.network.events import wake_by, wake_port
-from labtests.network.flows import choose_lane, make_ready, wake_flow_by
+from labtests.network.flows import choose_lane, make_ready, unschedule_flow, wake_flow_by
 from labtests.network.guarding import restore, watch_pauses
 from labtests.network.memory import is_dynamic, recount_lossy, shared_use
 from labtests.network.pause_frames import end_storm, timer_slot
@@ -39,6 +39,7 @@ OF_INTEGERS: tuple[Any, ...] = (
     restore,
     shared_use,
     timer_slot,
+    unschedule_flow,
     wake_by,
     wake_flow_by,
     wake_port,

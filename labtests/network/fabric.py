@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.core.headroom import headroom_for
+from labtests.core.headroom import HeadroomLink, enough_headroom, headroom_for
 from labtests.network.arithmetic import DRAWS
 from labtests.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
 from labtests.network.memory_settings import PRIORITIES, GroupMemory, SwitchMemory
@@ -53,6 +53,7 @@ def make_tables(wiring: Wiring, seed: int, memory: Mapping[str, SwitchMemory]) -
         "switch": max(1, len(switches)),
         "host": max(1, len(hosts)),
         "flow": FIRST_FLOWS,
+        "edge": FIRST_FLOWS,
         "segment": WINDOW_SIZE,
     }
     t = Tables(
@@ -160,7 +161,7 @@ def give_headroom(
     `port_cells`: what the port's groups have instead of what the memory says.
     """
     cable = wiring.cables[p // 2]
-    usual = headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
+    usual = usual_headroom(memory, cable)
     limit = memory.headroom_pool_limit_cells
     for i in PRIORITIES:
         lane = t.lane[8 * p + i]
@@ -174,8 +175,20 @@ def own_headroom(memory: SwitchMemory, cable: Cable, priority: int) -> int:
     """Cells of headroom that a lossless group behind this cable has for itself."""
     own = memory.group(priority).headroom_cells
     if own is None:
-        return headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
+        return usual_headroom(memory, cable)
     return own
+
+
+def usual_headroom(memory: SwitchMemory, cable: Cable) -> int:
+    """Cells of headroom by rate and length, and by frames and response time where they are told."""
+    if memory.frame_bytes is None:
+        return headroom_for(cable.rate_bits_per_s, cable.length_m, memory.cell_bytes)
+    hop = HeadroomLink(
+        rate_bits_per_s=cable.rate_bits_per_s,
+        delay_s=cable.length_m * NS_PER_M * 1e-9,
+        response_s=memory.response_s,
+    )
+    return enough_headroom(hop, memory.frame_bytes, cable.length_m, memory.cell_bytes)
 
 
 def share_memory(t: Tables, s: int, memory: SwitchMemory) -> None:
@@ -287,6 +300,11 @@ def _with_slots(t: Tables) -> Tables:
 def with_flows(t: Tables, rows: int) -> Tables:
     """The same network with room for `rows` flows."""
     return _with_slots(t._replace(flow=grown(t.flow, rows)))
+
+
+def with_edges(t: Tables, rows: int) -> Tables:
+    """The same network with room for `rows` edges between flows."""
+    return t._replace(edge=grown(t.edge, rows))
 
 
 def with_windows(t: Tables) -> Tables:

@@ -1,9 +1,9 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
 from labtests.network.compiled import compiled, inlined
-from labtests.network.events import wake_by, wake_port
+from labtests.network.events import schedule, wake_by, wake_port
 from labtests.network.rows import clock_at, flow_at, host_at, port_at, queue_at
-from labtests.network.tables import NONE, TRUST_DSCP, State
+from labtests.network.tables import NEVER, NONE, TRUST_DSCP, State
 
 
 @compiled
@@ -63,3 +63,9 @@ def pace_flow_by(t: State, f: int, time: int) -> None:
 def wake_flow_by(t: State, f: int, time: int) -> None:
     """Flow f looks at its timers at `time` at the latest."""
     wake_by(t, 3 * clock_at(t, 0).ports + 2 * f, time)
+
+
+@compiled
+def unschedule_flow(t: State, f: int) -> None:
+    """Flow f looks at its timers at no time, until it is woken."""
+    schedule(t, 3 * clock_at(t, 0).ports + 2 * f, NEVER)

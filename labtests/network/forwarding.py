@@ -10,13 +10,15 @@ path:
 
 Switches with different seeds choose independently. CRC-32 alone would not do: it is linear, so a
 seed turns the choices of all flows alike, and those that met at one switch meet at the next.
-A way whose link is down is left out, and only its flows move.
+A way whose link is down is left out, and only its flows move. With `spray` each packet of a flow
+goes any way, at random (packet spraying, adaptive routing): packets overtake each other.
 
 A path may also be the door of a VXLAN tunnel between two switches (RFC 7348; tunnels.py). In a
 tunnel a packet is 50 B longer and its target is the far end's column of the route table. The outer
 source port is made of the inner five-tuple's hash, so ECMP inside the tunnel goes by that.
 """
 
+from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled
 from labtests.network.packets import free_packet
 from labtests.network.rows import (
@@ -34,6 +36,8 @@ from labtests.network.tunnels import decapsulate, encapsulate, inner_target
 FIRST_PATH = -2
 """The route table's number for row 0 of the path table; row n is FIRST_PATH - n."""
 BALANCE, ENTER, LEAVE = 0, 1, 2
+SPRAYED = 1 << 30
+"""Random numbers below this choose among at most 64 ways: none is likelier than another."""
 _WORD = 0xFFFFFFFF
 
 
@@ -63,7 +67,10 @@ def tuple_hash(t: State, k: int) -> int:
 def balanced(t: State, s: int, k: int, row: int) -> int:
     """The port of path `row` by which packet k leaves switch s."""
     path = path_at(t, row)
-    number = mixed(tuple_hash(t, k), switch_at(t, s).hash_seed)
+    if path.spray:
+        number = random_below(t, SPRAYED)
+    else:
+        number = mixed(tuple_hash(t, k), switch_at(t, s).hash_seed)
     chosen = int(path.ports[number % path.ways])
     if port_at(t, chosen).up:
         return chosen

@@ -48,8 +48,8 @@ def fill_tcp(record: Any, flow: TcpRequest) -> None:
     record.ecn = ECT_0 if flow.ecn else NOT_ECT
 
 
-def fill_rc(record: Any, flow: RcRequest) -> None:
-    """One queue pair."""
+def fill_rc(record: Any, flow: RcRequest, size_bytes: int | None) -> None:
+    """One queue pair that ends after so many bytes; None: never."""
     packets = max(1, -(-flow.message_bytes // flow.mtu_bytes))
     record.read = int(flow.verb == "read")
     record.packets_per_message = packets
@@ -60,8 +60,7 @@ def fill_rc(record: Any, flow: RcRequest) -> None:
     rest = flow.message_bytes - (packets - 1) * flow.mtu_bytes
     record.last_frame_bytes = rest + flow.header_bytes
     record.depth_messages = flow.tx_depth
-    record.total_psn = ENDLESS if flow.messages is None else flow.messages * packets
-    record.total_psn -= record.total_psn % packets
+    _fill_end(record, flow, size_bytes)
     record.window_psn = 0 if record.read else min(flow.tx_depth * packets, record.total_psn)
     record.control_dscp = NONE if flow.control_tos is None else flow.control_tos >> 2
     record.whole_messages = int(flow.go_back == "message")
@@ -76,3 +75,16 @@ def fill_rc(record: Any, flow: RcRequest) -> None:
     record.last_cnp = -NEVER
     record.cnp_due = NEVER
     record.send_at = record.start_at
+
+
+def _fill_end(record: Any, flow: RcRequest, size_bytes: int | None) -> None:
+    """Where it ends, and how long its last message and its last packet are."""
+    packets = int(record.packets_per_message)
+    if size_bytes is None:
+        record.total_psn = ENDLESS - ENDLESS % packets
+        return
+    whole, rest = divmod(size_bytes - 1, flow.message_bytes)
+    record.tail_bytes = rest + 1
+    before, last = divmod(rest, flow.mtu_bytes)
+    record.tail_frame_bytes = last + 1 + flow.header_bytes
+    record.total_psn = whole * packets + before + 1

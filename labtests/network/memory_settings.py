@@ -53,6 +53,8 @@ class SwitchMemory:
       lossy frames may take above their guaranteed part (S22, Queue-Share); None: static.
     - `egress_shared_cells`: the egress pool of lossy frames; None: as large as the shared pool.
     - `egress_guaranteed_cells` per queue with a dynamic limit (S22, Queue-Guaranteed): one frame.
+    - `frame_bytes`: the largest frame, and `response_s`: how long those that are paused take to
+      obey. Headroom by headroom_for() is then enough_headroom(); None: as that rule has it.
     - `priorities`: what single priorities have of their own.
 
     Guaranteed cells, headroom and the headroom pool are taken from the total; the rest is shared.
@@ -71,6 +73,8 @@ class SwitchMemory:
     egress_alpha: float | None = None
     egress_shared_cells: int | None = None
     egress_guaranteed_cells: int = 8
+    frame_bytes: int | None = None
+    response_s: float = 0.0
     priorities: Mapping[int, GroupMemory] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """The packet network: make it from a wiring, set its boxes, start flows, let time pass, read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from labtests.network.events import wake_port
 from labtests.network.fabric import (
     make_tables,
     switch_names,
+    with_edges,
     with_flows,
     with_packets,
     with_windows,
 )
 from labtests.network.faulty_links import Script, with_script
-from labtests.network.flows import choose_lane, wake_flow_by
+from labtests.network.flows import choose_lane, unschedule_flow, wake_flow_by
 from labtests.network.launching import fill_rc, fill_tcp, fill_udp
 from labtests.network.memory_settings import SwitchMemory
 from labtests.network.nic import Nic
@@ -50,6 +51,7 @@ from labtests.network.tables import (
     CORRUPTING,
     DAMAGED,
     ENDED,
+    NEVER,
     NONE,
     PS_PER_NS,
     PS_PER_US,
@@ -93,6 +95,7 @@ class Network:
         self.routing = routing or Routing()
         self.reroute(self.routing)
         self.flow_rows = 0
+        self.edges = 0
         self.mss_bytes = MSS_BYTES
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
@@ -229,13 +232,33 @@ class Network:
 
     # -- flows --
 
-    def start_rc(self, flow: RcRequest) -> RcFlow:
-        """RDMA traffic starts."""
+    def start_rc(
+        self, flow: RcRequest, *, after: Sequence[RcFlow] = (), delay_ns: int = 0
+    ) -> RcFlow:
+        """RDMA traffic starts; `delay_ns` behind the moment when the last of the flows `after` has
+        been delivered, if some are named."""
         here, there = self._ends(flow)
         source, target = (there, here) if flow.verb == "read" else (here, there)
-        rows = [self._new_rc(flow, source, target) for _ in range(flow.qps)]
+        rows = [self._new_rc(flow, source, target, size) for size in flow.shares_bytes()]
         self._address(rows, flow, (UDP_PROTOCOL, ROCE_PORT))
+        ahead = [row for other in after for row in other.undelivered_rows()]
+        for row in rows if ahead else ():
+            self._wait(row, ahead, delay_ns)
         return RcFlow(self, tuple(rows))
+
+    def _wait(self, row: int, ahead: Sequence[int], delay_ns: int) -> None:
+        """The flow of this row, just started, starts when those of the others are delivered."""
+        record = self.tables.flow[row]
+        record.waits, record.delay_ps = len(ahead), delay_ns * PS_PER_NS
+        record.start_at = record.send_at = NEVER
+        unschedule_flow(self.state, row)
+        for other in ahead:
+            if self.edges == len(self.tables.edge):
+                self.tables = with_edges(self.tables, 2 * self.edges)
+            edge = self.tables.edge[self.edges]
+            edge.flow, edge.next = row, self.tables.flow[other].first_edge
+            self.tables.flow[other].first_edge = self.edges
+            self.edges += 1
 
     def start_udp(self, flow: UdpRequest) -> UdpFlow:
         """A paced UDP sender starts."""
@@ -258,9 +281,9 @@ class Network:
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
         return TcpFlow(self, tuple(rows))
 
-    def _new_rc(self, flow: RcRequest, source: int, target: int) -> int:
+    def _new_rc(self, flow: RcRequest, source: int, target: int, size_bytes: int | None) -> int:
         row, record = self._new_flow(RC, source, target, flow)
-        fill_rc(record, flow)
+        fill_rc(record, flow, size_bytes)
         return row
 
     def _ends(self, flow: RcRequest | UdpRequest | TcpRequest) -> tuple[int, int]:
@@ -297,7 +320,7 @@ class Network:
         record.dscp = request.tos >> 2
         record.pcp = NONE if request.pcp is None else request.pcp
         record.control_pcp = record.pcp if request.control_pcp is None else request.control_pcp
-        record.next_ready = NONE
+        record.next_ready = record.first_edge = NONE
         record.start_at = t.clock[0].now
         if self.start_jitter_ps > 0:
             record.start_at += random_below(self.state, self.start_jitter_ps)

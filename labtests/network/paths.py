@@ -66,14 +66,14 @@ class Routing:
     """How switches choose ports.
 
     - `ways`: `shortest`: one shortest path, over the cable listed first. `ecmp`: all of them, by
-      hash of the five-tuple (forwarding.py).
+      hash of the five-tuple (forwarding.py). `spray`: all of them, each packet for itself.
     - `static` routes are used before either.
     - `hash_seeds` by switch; others have the CRC-32 of their name, so all differ. Equal seeds make
       switches of several tiers choose alike: polarisation.
     - `tunnels` between switches; inside, packets go by `ways`.
     """
 
-    ways: Literal["shortest", "ecmp"] = "shortest"
+    ways: Literal["shortest", "ecmp", "spray"] = "shortest"
     static: tuple[StaticRoute, ...] = ()
     hash_seeds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     tunnels: tuple[Tunnel, ...] = ()
@@ -111,11 +111,12 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
     for row, name in enumerate(switches):
         seed = routing.hash_seeds.get(name, zlib.crc32(name.encode()))
         t.switch[row].hash_seed = seed & 0xFFFFFFFF
-    return t._replace(route=route, path=_path_table(rows))
+    return t._replace(route=route, path=_path_table(rows, spray=routing.ways == "spray"))
 
 
-def _path_table(rows: Mapping[_Path, int]) -> Any:
+def _path_table(rows: Mapping[_Path, int], *, spray: bool) -> Any:
     path = table(TABLE_TYPES["path"], max(1, len(rows)))
+    path.spray = int(spray)
     for (does, target, copies, outs), row in rows.items():
         path[row].does, path[row].target, path[row].copies = does, target, copies
         path[row].ways = len(outs)
@@ -155,10 +156,10 @@ def _doors(
 
 
 def _ways(wiring: Wiring, routing: Routing) -> Ways:
-    ways = next_hops(wiring, equal=routing.ways == "ecmp")
+    ways = next_hops(wiring, equal=routing.ways != "shortest")
     for name in _far_ends(wiring, routing):
         for key, outs in hops_to_switch(wiring, name).items():
-            ways[key] = outs if routing.ways == "ecmp" else outs[:1]
+            ways[key] = outs if routing.ways != "shortest" else outs[:1]
     for route in sorted(routing.static, key=lambda route: _network(route).prefixlen):
         ways.update(_static(wiring, route))
     return ways

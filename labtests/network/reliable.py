@@ -15,6 +15,7 @@ message: the receiver forgets what it has of it and asks for its first packet.
 from labtests.network.compiled import compiled, inlined
 from labtests.network.dcqcn import hasten, pace
 from labtests.network.flows import make_ready, pace_flow_by, wake_flow_by
+from labtests.network.following import release_followers
 from labtests.network.notifying import (
     notify,
     poll_notification,
@@ -82,7 +83,22 @@ def ends_message(t: State, f: int, psn: int) -> bool:
     flow = flow_at(t, f)
     if not flow.last_psn - flow.packets_per_message < psn <= flow.last_psn:
         flow.last_psn = psn + flow.packets_per_message - 1 - psn % flow.packets_per_message
-    return bool(psn == flow.last_psn)
+    return bool(psn == flow.last_psn or psn + 1 == flow.total_psn)
+
+
+@inlined
+def last_frame_bytes(t: State, f: int, psn: int) -> int:
+    """The size of the packet that ends a message; the last message of all may be shorter."""
+    flow = flow_at(t, f)
+    return int(flow.tail_frame_bytes if psn + 1 == flow.total_psn else flow.last_frame_bytes)
+
+
+@compiled
+def whole_messages(t: State, f: int, psn: int) -> int:
+    """How many messages end below `psn`, the last of all among them."""
+    flow = flow_at(t, f)
+    per_message = flow.packets_per_message
+    return int((psn + per_message - 1 if psn == flow.total_psn else psn) // per_message)
 
 
 @inlined
@@ -96,7 +112,7 @@ def next_rc_packet(t: State, f: int) -> int:
         return NONE
     psn = flow.next_psn
     last = ends_message(t, f, psn)
-    size = flow.last_frame_bytes if last else flow.frame_bytes
+    size = last_frame_bytes(t, f, psn) if last else flow.frame_bytes
     k = new_packet(t, RC_DATA, f, size, flow.pcp)
     packet = packet_at(t, k)
     packet.psn = psn
@@ -122,7 +138,7 @@ def request_reads(t: State, f: int) -> None:
     flow = flow_at(t, f)
     per_message = flow.packets_per_message
     window = min(flow.depth_messages, MAX_OUTSTANDING_READS)
-    last = min(flow.expected_psn // per_message + window, flow.total_psn // per_message)
+    last = min(flow.expected_psn // per_message + window, whole_messages(t, f, flow.total_psn))
     while flow.life == ACTIVE and flow.requested < last:
         flow.requested += 1
         send_control(t, f, RC_READ_REQUEST, (flow.requested - 1) * per_message)
@@ -174,11 +190,12 @@ def deliver(t: State, f: int, last: bool) -> None:
     flow.expected_psn += 1
     flow.nak_sent = 0
     if last:
-        if flow.whole_messages:
-            flow.delivered_bytes += flow.message_bytes
-        else:
-            whole = (flow.packets_per_message - 1) * flow.payload_bytes
-            flow.delivered_bytes += flow.message_bytes - whole
+        size = flow.tail_bytes if flow.expected_psn == flow.total_psn else flow.message_bytes
+        if not flow.whole_messages:
+            size -= (size - 1) // flow.payload_bytes * flow.payload_bytes
+        flow.delivered_bytes += size
+        if flow.expected_psn == flow.total_psn:
+            release_followers(t, f)
         complete_message(t, f)
     elif not flow.whole_messages:
         flow.delivered_bytes += flow.payload_bytes
@@ -261,7 +278,7 @@ def receive_roce(t: State, f: int, k: int) -> None:
         return
     flow = flow_at(t, f)
     if flow.read and packet.kind != RC_ACK:
-        flow.window_psn = max(flow.window_psn, packet.part)
+        flow.window_psn = min(max(flow.window_psn, packet.part), flow.total_psn)
     if packet.kind in (RC_ACK, RC_NAK):
         acknowledge(t, f, packet.psn)
     if packet.kind == RC_NAK:

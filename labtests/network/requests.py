@@ -41,6 +41,8 @@ class RcRequest(Headers):
     - `verb`: read moves the data the other way.
     - `qps`: each keeps `tx_depth` messages outstanding (reads: at most 16) and ends after
       `messages` of them, if given.
+    - `size_bytes` instead of `messages`: of all queue pairs together. Messages are dealt to them in
+      turn, the last one is as short as what is left; a queue pair that gets none is not made.
     - `nak_repeat_us`: how long a receiver waits before it asks again for a missing packet.
     - `timeout_exponent`: the retransmission time-out is 4.096 us * 2**exponent (InfiniBand: local
       ACK timeout; `-u` of perftest, default 14: 67.1 ms); 0: never. Tried `retry_limit` times.
@@ -63,6 +65,7 @@ class RcRequest(Headers):
     qps: int = 1
     mtu_bytes: int = 1024
     messages: int | None = None
+    size_bytes: int | None = None
     nak_repeat_us: int = 16_000
     retry_limit: int = 7
     timeout_exponent: int = 14
@@ -83,8 +86,24 @@ class RcRequest(Headers):
         within("queue pairs", self.qps, 1, 2**14)
         within("time-out exponent", self.timeout_exponent, 0, 31)
         within("packets per ACK", self.ack_every_packets or 1, 1, 2**31)
+        within("size bytes", self.size_bytes or 1, 1, 2**50)
+        if self.size_bytes is not None and self.messages is not None:
+            raise ValueError("size_bytes and messages: one of them")
         if self.ack_every_packets is not None and self.go_back == "message":
             raise ValueError("go-back-0 acknowledges whole messages: no ack_every_packets")
+
+    def shares_bytes(self) -> tuple[int | None, ...]:
+        """What each queue pair sends before it ends; None: it does not end."""
+        if self.size_bytes is None:
+            size = None if self.messages is None else self.messages * self.message_bytes
+            return (size,) * self.qps
+        messages = -(-self.size_bytes // self.message_bytes)
+        missing = messages * self.message_bytes - self.size_bytes
+        used = min(messages, self.qps)
+        whole = [(messages - n - 1) // self.qps + 1 for n in range(used)]
+        shares = [count * self.message_bytes for count in whole]
+        shares[(messages - 1) % self.qps] -= missing
+        return tuple(shares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,6 +163,7 @@ TABLE_TYPES = {
         "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
         "next_psn una_psn sent_psn depth_messages total_psn window_psn requested expected_psn",
         "last_psn",  # of the message that is being sent
+        "tail_bytes tail_frame_bytes",  # of the last message of all, and of its last packet
         "gap_ps gap_bytes",  # of the last packet sent: dcqcn.py
         "wired_psn",  # the next one in order on the last wire: wire.py
         "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
@@ -180,12 +181,14 @@ TABLE_TYPES = {
         "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, or 0
         "poisson",  # UDP
         "pcp control_pcp",  # of data, and of ACKs, NAKs, read requests; NONE: without a tag
+        "waits delay_ps first_edge",  # for so many other flows to be delivered: following.py
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
         floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
     ),
+    "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
     "route": _record("port"),  # row: switch * targets + host; below NONE: a path (forwarding.py)
     "segment": _record("here"),  # row: window * size + number % size: has the TCP receiver got it
-    "path": _record("does ways target copies", arrays=(("ports", 64),)),
+    "path": _record("does ways target copies spray", arrays=(("ports", 64),)),
     "guard": _record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0
         "detect_ps quiet_ps fixed_ps action",
@@ -216,6 +219,7 @@ class Tables(NamedTuple):
     host: Any
     packet: Any
     flow: Any
+    edge: Any
     route: Any
     segment: Any
     path: Any

@@ -14,19 +14,20 @@ class _Flow:
         self._rows = rows
 
     def _sum(self, column: str) -> int:
-        return sum(int(getattr(record, column)) for record in self._records())
+        return sum(int(getattr(record, column)) for record in self.records())
 
-    def _records(self) -> list[Any]:
+    def records(self) -> list[Any]:
+        """Its rows of the flow table."""
         return [self._network.tables.flow[row] for row in self._rows]
 
     @property
     def done(self) -> bool:
         """Whether nothing new will be sent: stopped, finished, or failed."""
-        return all(record.life == ENDED for record in self._records())
+        return all(record.life == ENDED for record in self.records())
 
     def stop(self) -> None:
         """Nothing new is sent from now on; what is in flight drains."""
-        for record in self._records():
+        for record in self.records():
             if record.life == ACTIVE:
                 record.life = ENDED
                 self._network.tables.clock[0].active_flows -= 1
@@ -39,10 +40,16 @@ class RcFlow(_Flow):
     def messages_completed(self) -> int:
         """Messages that the requester knows to be done (its completions)."""
         total = 0
-        for record in self._records():
-            psn = record.expected_psn if record.read else record.una_psn
-            total += int(psn) // int(record.packets_per_message)
+        for record in self.records():
+            psn = int(record.expected_psn if record.read else record.una_psn)
+            packets = int(record.packets_per_message)
+            total += -(-psn // packets) if psn == record.total_psn else psn // packets
         return total
+
+    def undelivered_rows(self) -> list[int]:
+        """Those of its rows whose last byte has not arrived."""
+        table = self._network.tables.flow
+        return [row for row in self._rows if table[row].expected_psn < table[row].total_psn]
 
     @property
     def delivered_bytes(self) -> int:
@@ -60,7 +67,7 @@ class RcFlow(_Flow):
 
         A flow without an end (no `messages`), one that was stopped or that failed has none.
         """
-        records = self._records()
+        records = self.records()
         if any(record.ended_at == 0 or record.error for record in records):
             return None
         started = min(int(record.start_at) for record in records)
@@ -69,7 +76,7 @@ class RcFlow(_Flow):
     @property
     def error_status(self) -> int | None:
         """ibv_wc_status of the first queue pair that failed (12: retries exhausted), or None."""
-        failed = [int(record.error) for record in self._records() if record.error]
+        failed = [int(record.error) for record in self.records() if record.error]
         return failed[0] if failed else None
 
 
@@ -84,7 +91,7 @@ class UdpFlow(_Flow):
     @property
     def sent_bytes(self) -> int:
         """Payload of the sent datagrams."""
-        record = self._records()[0]
+        record = self.records()[0]
         return self.sent_datagrams * int(record.datagram_bytes)
 
     @property
@@ -105,12 +112,12 @@ class UdpFlow(_Flow):
     @property
     def under_way_datagrams(self) -> int:
         """At most so many are between the two NICs, when none of their fragments was lost."""
-        return sum(-(-int(r.in_flight) // int(r.fragments)) for r in self._records())
+        return sum(-(-int(r.in_flight) // int(r.fragments)) for r in self.records())
 
     def stop(self) -> None:
         """The program writes nothing more; what its socket holds is still sent."""
         clock = self._network.tables.clock[0]
-        for record in self._records():
+        for record in self.records():
             if record.life == ACTIVE and record.backlog > 0:
                 record.life = DRAINING
             elif record.life == ACTIVE:

@@ -53,7 +53,8 @@ class QueueWatch:
             self._network.state, time_ns * PS_PER_NS, self._watch, self._rows, cells
         ):
             self._network.make_room()
-        self._parts.append(cells)
+        if due > 0:
+            self._parts.append(cells)
 
     def lengths_bytes(self) -> Any:
         """One row per sample, one column per queue: bytes of the cells that the queue holds."""

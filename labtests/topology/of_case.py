@@ -37,7 +37,8 @@ def fabric_of_case(case: CaseFile, file: str, ways: Ways | None = None) -> Fabri
             for one, other in ((cable.a, cable.b), (cable.b, cable.a)):
                 if one.device in case.hosts and other.device in case.switches:
                     hosts[one.device] = other.device
-    given = ways or ("ecmp" if case.tunnels else case.routing)
+    single = case.routing == "shortest" and not case.tunnels
+    given: Ways = ways or ("shortest" if single else "ecmp")
     made = Fabric(
         name=case.name,
         switches=tuple(case.switches),

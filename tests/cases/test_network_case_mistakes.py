@@ -22,7 +22,7 @@ from labtests.core.errors import InventoryError
         (
             "rate_gbit_per_s: 25,",
             "rate_gbit_per_s: 9000,",
-            "rate_gbit_per_s: must be 0.001 to 8000",
+            "rate_gbit_per_s: must be at most 8000",
         ),
         ("switches: {s: }", "switches: {s: {memori: {}}}", "did you mean memory?"),
         ("source: a, target: c}", "source: a, target: c, kind: udp}", "a udp flow needs it"),

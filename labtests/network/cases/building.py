@@ -1,9 +1,11 @@
 """A case as a network at time 0: cables, switches and NICs set, nothing started."""
 
 from collections import Counter
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import fields, replace
 
 from labtests.core.errors import LabError
+from labtests.core.headroom import FULL_FRAME_BYTES
 from labtests.network import (
     Cable,
     HostPort,
@@ -15,6 +17,7 @@ from labtests.network import (
     ReactionPoint,
     Schedule,
     Switch,
+    SwitchMemory,
     SwitchPort,
     TcpFlow,
     TcpRequest,
@@ -39,12 +42,14 @@ from labtests.network.cases.pathways import address_of, routing_of
 from labtests.network.cases.pauses import (
     HOST_INTERFACE,
     NS_PER_US,
+    response_ns,
     set_nic_pauses,
     set_port_pauses,
 )
 from labtests.network.fabric import own_headroom
 from labtests.network.settings import NP_DEFAULTS
-from labtests.network.tables import ECT_0, NOT_ECT, PS_PER_US
+from labtests.network.tables import ECT_0, NOT_ECT, PS_PER_US, TAG_BYTES
+from labtests.network.tunnels import VXLAN_BYTES
 from labtests.network.wiring import NS_PER_M
 
 BITS_PER_GBIT = 1e9
@@ -64,16 +69,48 @@ def build(case: CaseFile, *, seed: int | None = None) -> Network:
     network = Network(
         wiring_of(case),
         seed=case.seed if seed is None else seed,
-        memory={name: memory_of(switch_part(case, name).memory) for name in case.switches},
+        memory=memories(case),
         routing=routing_of(case),
     )
     network.start_jitter_ps = round(case.start_jitter_us * PS_PER_US)
     for name in case.hosts:
-        _set_nic(network.nic(name, HOST_INTERFACE), _nic_part(case, name))
+        _set_nic(network.nic(name, HOST_INTERFACE), nic_part(case, name))
     for name in case.switches:
         if any(name in link.between for link in case.links):
             _set_switch(network.switch(name), switch_part(case, name))
     return network
+
+
+def memories(case: CaseFile) -> dict[str, SwitchMemory]:
+    """The packet memory of each switch; headroom that is not given fits the case's frames and the
+    response times of those that are paused."""
+    frame_bytes = max((_frame_bytes(flow) for flow in case.flows), default=FULL_FRAME_BYTES)
+    frame_bytes = max(FULL_FRAME_BYTES, frame_bytes + (VXLAN_BYTES if case.tunnels else 0))
+    slowest: dict[str, float] = dict.fromkeys(case.switches, 0.0)
+    for link in case.links:
+        for switch, peer in (link.between, link.between[::-1]):
+            if switch in slowest:
+                slowest[switch] = max(slowest[switch], _response_s(case, peer, link))
+    return {
+        name: replace(
+            memory_of(switch_part(case, name).memory),
+            frame_bytes=frame_bytes,
+            response_s=slowest[name],
+        )
+        for name in case.switches
+    }
+
+
+def _frame_bytes(flow: FlowPart) -> int:
+    own = flow.mtu_bytes + flow.header_bytes if flow.kind == "rc" else FULL_FRAME_BYTES
+    return own + (0 if flow.pcp is None else TAG_BYTES)
+
+
+def _response_s(case: CaseFile, device: str, link: LinkPart) -> float:
+    """How long this device takes to obey a pause on this link."""
+    part = switch_part(case, device) if device in case.switches else nic_part(case, device)
+    rate = round(link.rate_gbit_per_s * GBIT)
+    return response_ns(part.pause, rate) / 1e9 if part.pause else 0.0
 
 
 def wiring_of(case: CaseFile) -> Wiring:
@@ -116,7 +153,8 @@ def switch_part(case: CaseFile, name: str) -> SwitchPart:
     return case.switch.model_copy(update=without_other_guard(_given(own)))
 
 
-def _nic_part(case: CaseFile, name: str) -> NicPart:
+def nic_part(case: CaseFile, name: str) -> NicPart:
+    """What holds for a host's NIC: its own settings, else those of all."""
     own = case.hosts[name] or NicPart()
     return case.nic.model_copy(update=_given(own))
 
@@ -128,7 +166,7 @@ def _given(part: PortPart | NicPart) -> dict[str, object]:
 def reserved_bytes(case: CaseFile, name: str) -> int:
     """What guaranteed cells, headroom and its pool take of a switch's memory, in bytes."""
     part = switch_part(case, name)
-    memory = memory_of(part.memory)
+    memory = memories(case)[name]
     reserved = memory.headroom_pool_cells
     for cable in wiring_of(case).cables:
         for end in (cable.a, cable.b):
@@ -240,10 +278,15 @@ def _reaction_point(part: DcqcnPart) -> ReactionPoint:
     )
 
 
-def start(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
-    """The flow starts now. Raises LabError when there is no way to its target."""
+def start(
+    network: Network, case: CaseFile, flow: FlowPart, ahead: Sequence[AnyFlow] = ()
+) -> AnyFlow:
+    """The flow starts now, or when those `ahead` have been delivered.
+
+    Raises LabError when there is no way to its target.
+    """
     try:
-        return _started(network, case, flow)
+        return _started(network, case, flow, ahead)
     except KeyError as error:
         raise LabError(
             f"case {case.name}: no path from {flow.source} to {flow.target}\n"
@@ -251,7 +294,7 @@ def start(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
         ) from error
 
 
-def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
+def _started(network: Network, case: CaseFile, flow: FlowPart, ahead: Sequence[AnyFlow]) -> AnyFlow:
     sender, receiver = flow.source, flow.target
     if flow.kind == "rc" and flow.verb == "read":
         sender, receiver = receiver, sender  # the requester of a read receives the data
@@ -273,18 +316,16 @@ def _started(network: Network, case: CaseFile, flow: FlowPart) -> AnyFlow:
     if flow.kind == "tcp":
         told = flow.model_dump(include=OF_TCP)
         return network.start_tcp(TcpRequest(**ends, **told, tos=tos, ecn=bool(flow.ecn)))
-    messages = None
-    if flow.size_bytes is not None:
-        messages = -(-flow.size_bytes // (flow.message_bytes * flow.qps))
     return network.start_rc(
         RcRequest(
             **ends,
             **flow.model_dump(include=OF_RC),
             tos=tos,
-            messages=messages,
             nak_repeat_us=flow.nack_repeat_us,
             ecn="off" if flow.ecn is False else "on",
             control_tos=None if flow.control_priority is None else flow.control_priority << 5,
             control_pcp=None if flow.pcp is None else flow.control_priority,
-        )
+        ),
+        after=[other for other in ahead if isinstance(other, RcFlow)],
+        delay_ns=round(flow.start_us * NS_PER_US),
     )

@@ -9,6 +9,11 @@ class FlowFigures:
     """One flow. Goodput: payload that arrived (in order), in Gbit/s."""
 
     name: str
+    source: str
+    target: str
+    size_bytes: int | None
+    start_us: float | None  # None: the flows that it waits for were never delivered
+    ideal_us: float | None  # of a flow with a size, alone: ideal.py
     goodput_gbit_per_s: float  # between warm-up and end
     goodput_all_gbit_per_s: float  # between the flow's start and its stop (or the end)
     delivered_bytes: int
@@ -16,6 +21,13 @@ class FlowFigures:
     error_status: int | None
     completion_us: float | None  # of a flow with a size that is done: until its last ACK is back
     goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
+
+    @property
+    def slowdown(self) -> float | None:
+        """How many times as long as alone it took."""
+        if self.completion_us is None or self.ideal_us is None:
+            return None
+        return self.completion_us / self.ideal_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +168,8 @@ class Figures:
 
     case: str
     seed: int
-    duration_ms: float
+    duration_ms: float  # less than planned when it was ended early
+    planned_ms: float
     warmup_ms: float
     bin_ms: float
     flows: tuple[FlowFigures, ...]
@@ -167,6 +180,7 @@ class Figures:
     guards: tuple[GuardFigures, ...]
     hosts: tuple[HostFigures, ...]
     memory: tuple[MemoryFigures, ...]
+    notes: tuple[str, ...] = ()  # what these figures hang on without saying so
 
     @property
     def total_goodput_gbit_per_s(self) -> float:
@@ -195,4 +209,5 @@ class Figures:
             "total_goodput_gbit_per_s": self.total_goodput_gbit_per_s,
             "fairness": self.fairness,
             "dropped_frames": self.dropped_frames,
+            "flows": [{**asdict(flow), "slowdown": flow.slowdown} for flow in self.flows],
         }

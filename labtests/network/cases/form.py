@@ -25,13 +25,14 @@ from labtests.network.cases.device_form import (
     Share,
     SwitchPart,
 )
+from labtests.network.cases.workload_form import WorkloadPart
 
 
 class LinkPart(CasePart):
     """A full-duplex link between two devices; a host has one."""
 
     between: list[Name] = Field(min_length=2, max_length=2)
-    rate_gbit_per_s: GbitPerS
+    rate_gbit_per_s: Annotated[float, Field(ge=0.001, le=8000)]
     delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
     length_m: NotNegative | None = None
     overhead_bytes: Annotated[int, Field(ge=0, le=255)] = 20
@@ -50,8 +51,13 @@ class FlowPart(CasePart):
     pcp: Priority | None = Field(default=None, description="In an 802.1Q tag; unless given, none.")
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = None
+    after: list[Name] | None = Field(
+        default=None,
+        description="rc: starts when these flows (above it) are delivered, start_us later.",
+    )
     size_bytes: Annotated[int, Field(ge=1, le=2**50)] | None = Field(
-        default=None, description="rc: ends after so many bytes (whole messages)."
+        default=None,
+        description="rc: ends after so many bytes; the last message is as short as it must be.",
     )
     rate_gbit_per_s: GbitPerS | None = Field(default=None, description="udp: payload rate.")
     datagram_bytes: Annotated[int, Field(ge=1, le=65507)] = 65500
@@ -170,11 +176,15 @@ class CaseFile(CasePart):
     hosts: dict[Name, NicPart | None] = Field(min_length=1)
     switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
     links: list[LinkPart] = Field(min_length=1)
-    routing: Literal["shortest", "ecmp"] = "shortest"
+    routing: Literal["shortest", "ecmp", "spray"] = "shortest"
     nic: NicPart = NicPart()
     switch: SwitchPart = SwitchPart()
     tunnels: list[TunnelPart] = Field(default_factory=list)
-    flows: list[FlowPart] = Field(min_length=1)
+    flows: list[FlowPart] = Field(default_factory=list)
+    flows_from: str | None = Field(
+        default=None, description="A CSV or parquet file with more flows, beside this file."
+    )
+    workloads: list[WorkloadPart] = Field(default_factory=list)
     storms: list[StormPart] = Field(default_factory=list)
     events: list[EventPart] = Field(default_factory=list)
     slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)

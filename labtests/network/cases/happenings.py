@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from labtests.inventory.form import exactly
 from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
 from labtests.network import Network, Script
@@ -98,7 +99,7 @@ def check_events(case: CaseFile, mistakes: Mistakes) -> None:
         if event.at_us > case.duration_ms * 1000:
             mistakes.add((*path, "at_us"), "is behind the end of the case")
         if event.until_us is not None and event.until_us <= event.at_us:
-            mistakes.add((*path, "until_us"), f"must be later than at_us ({event.at_us:g})")
+            mistakes.add((*path, "until_us"), f"must be later than at_us ({exactly(event.at_us)})")
 
 
 def _check_keys(event: EventPart, path: Where, mistakes: Mistakes) -> None:

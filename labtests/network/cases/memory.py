@@ -10,14 +10,32 @@ from labtests.network.cases.figures import GroupFigures, MemoryFigures
 def memory_of(part: MemoryPart | None) -> SwitchMemory:
     """Bytes of the case file as whole cells."""
     part = part or MemoryPart()
+    offset = usual_xon_offset_bytes(part, part.xoff_bytes)
     return SwitchMemory(
-        **_settings(part, part.cell_bytes),
+        **(_settings(part, part.cell_bytes) | {"xon_offset_cells": offset // part.cell_bytes}),
         priorities={
-            priority: GroupMemory(**_settings(group, part.cell_bytes))
+            priority: GroupMemory(**_group_settings(part, group))
             for group in part.groups or ()
             for priority in group.priorities
         },
     )
+
+
+def usual_xon_offset_bytes(part: MemoryPart, xoff_bytes: int | None) -> int:
+    """How far below its threshold a group resumes: as given, else as the form says, but at most
+    half of a static threshold: a larger one would let each pause last until nothing is left."""
+    given = "xon_offset_bytes" in part.model_fields_set
+    if given or xoff_bytes is None:
+        return part.xon_offset_bytes
+    return min(part.xon_offset_bytes, xoff_bytes // 2)
+
+
+def _group_settings(part: MemoryPart, group: GroupPart) -> dict[str, Any]:
+    own = _settings(group, part.cell_bytes)
+    if group.xoff_bytes is not None and group.xon_offset_bytes is None:
+        offset = usual_xon_offset_bytes(part, group.xoff_bytes)
+        own["xon_offset_cells"] = offset // part.cell_bytes
+    return own
 
 
 _NOT_IN_CELLS = ("total_bytes", "cell_bytes", "alpha", "egress_alpha")

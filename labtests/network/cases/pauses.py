@@ -55,12 +55,13 @@ def set_port_pauses(switch: Switch, port: str, part: PortPart) -> None:
 
 
 def _set_timing(port: FlowControl, part: PausePart) -> None:
-    response_ns = _response_ns(part, port.rate_bits_per_s)
+    waited_ns = response_ns(part, port.rate_bits_per_s)
     share = part.refresh_share or None
-    port.set_timing(PauseTiming(quanta=part.quanta, refresh_share=share, response_ns=response_ns))
+    port.set_timing(PauseTiming(quanta=part.quanta, refresh_share=share, response_ns=waited_ns))
 
 
-def _response_ns(part: PausePart, rate_bits_per_s: int) -> float:
+def response_ns(part: PausePart, rate_bits_per_s: int) -> float:
+    """From a pause's arrival until it takes effect, on a link of this rate."""
     if part.response_quanta == "longest":
         return longest_response_ns(rate_bits_per_s)
     if part.response_quanta is not None:

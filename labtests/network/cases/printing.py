@@ -4,6 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
 
 from labtests.network.cases.figures import Figures
+from labtests.network.cases.replications import ConfidenceInterval
+from labtests.network.cases.tidy import slowdowns
+
+MOST_LINES = 40
+"""Flows of which each has a line."""
 
 
 def lines(figures: Figures) -> Iterator[str]:
@@ -13,12 +18,41 @@ def lines(figures: Figures) -> Iterator[str]:
         f"{figures.case}: {figures.duration_ms:g} ms, seed {figures.seed}; means over the last "
         f"{window_ms:g} ms"
     )
+    if figures.duration_ms < figures.planned_ms:
+        yield f"ended early: at {figures.duration_ms:g} of {figures.planned_ms:g} ms"
     yield (
         f"total goodput {figures.total_goodput_gbit_per_s:.4f} Gbit/s, fairness (Jain) "
         f"{figures.fairness:.4f}, frames dropped in switches {figures.dropped_frames}"
     )
+    yield from (f"note: {note}" for note in figures.notes)
     for of in _TABLES:
         yield from of(figures)
+
+
+def interval_lines(found: Iterable[ConfidenceInterval], runs: Sequence[Figures]) -> Iterator[str]:
+    """Means over the seeds of these runs."""
+    if runs:
+        yield f"{runs[0].case}: {runs[0].duration_ms:g} ms, {len(runs)} seeds"
+    yield from _table(
+        ("mean over seeds", "", "+- 95 %", "seeds"),
+        ((i.name, f"{i.mean:.6g}", f"{i.half_width:.3g}", i.seeds) for i in found),
+    )
+
+
+def _slowdown_lines(figures: Figures) -> Iterator[str]:
+    heading = ("flows done, bytes", "flows", "mean us", "p50 us", "p99 us")
+    yield from _table(
+        (*heading, "slowdown", "p50", "p99"),
+        (
+            (
+                f"{row['from_bytes']:.0e} to {row['below_bytes']:.0e}",
+                row["flows"],
+                *(f"{row[f'completion_{of}_us']:.2f}" for of in ("mean", "p50", "p99")),
+                *(f"{row[f'slowdown_{of}']:.3f}" for of in ("mean", "p50", "p99")),
+            )
+            for row in slowdowns(figures)
+        ),
+    )
 
 
 def _flow_lines(figures: Figures) -> Iterator[str]:
@@ -35,9 +69,11 @@ def _flow_lines(figures: Figures) -> Iterator[str]:
                 flow.retransmitted_packets,
                 "-" if flow.error_status is None else flow.error_status,
             )
-            for flow in figures.flows
+            for flow in figures.flows[:MOST_LINES]
         ),
     )
+    if len(figures.flows) > MOST_LINES:
+        yield f"and {len(figures.flows) - MOST_LINES} flows more (--json, --tables)"
 
 
 def _mark_lines(figures: Figures) -> Iterator[str]:
@@ -143,8 +179,8 @@ def _memory_lines(figures: Figures) -> Iterator[str]:
 
 
 _TABLES = (
-    *(_flow_lines, _queue_lines, _mark_lines, _pause_lines, _host_lines, _guard_lines),
-    *(_drop_lines, _memory_lines),
+    *(_flow_lines, _slowdown_lines, _queue_lines, _mark_lines, _pause_lines),
+    *(_host_lines, _guard_lines, _drop_lines, _memory_lines),
 )
 
 

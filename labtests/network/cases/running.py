@@ -1,24 +1,16 @@
-"""Time passes in the network of a case: flows start and stop, figures are taken."""
+"""The figures of a case: time has passed in its network, and what was noted is summed up."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from labtests.network import (
-    HostPort,
-    Network,
-    PortDrops,
-    QueueWatch,
-    RcFlow,
-    TcpFlow,
-    UdpFlow,
-)
-from labtests.network.cases import guards, happenings, pauses
-from labtests.network.cases.building import AnyFlow, build, start
+from labtests.network import HostPort, Network, PortDrops
+from labtests.network.cases import guards, pauses, phases
+from labtests.network.cases.course import NS_PER_MS, Course, Onlooker, QueueKey, passed, watched
+from labtests.network.cases.course import bin_ends as _bin_ends
 from labtests.network.cases.figures import (
     DropFigures,
     Figures,
@@ -27,121 +19,56 @@ from labtests.network.cases.figures import (
     MarkFigures,
     QueueFigures,
 )
-from labtests.network.cases.form import CaseFile, FlowPart
+from labtests.network.cases.form import CaseFile
+from labtests.network.cases.ideal import IdealTimes
 from labtests.network.cases.memory import memory_figures
 from labtests.network.cases.pauses import HOST_INTERFACE, NS_PER_US
+from labtests.network.cases.workloads import expanded
 from labtests.network.counting import counted
-from labtests.network.tables import PS_PER_US
+from labtests.network.tables import NEVER, PS_PER_NS, PS_PER_US
 
-NS_PER_MS = 1_000_000
-DEFAULT_SAMPLES = 20_000
-DEFAULT_BINS = 50
+WAITING_NS = NEVER // PS_PER_NS
 PERCENTILES = (1, 10, 50, 90, 99, 100)
-
-QueueKey = tuple[str, str, int]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Course:
-    """One run under way: what has started, and what was noted so far."""
-
-    case: CaseFile
-    network: Network
-    flows: dict[int, AnyFlow]
-    watch: QueueWatch
-    delivered: dict[int, list[int]]  # time in ns -> delivered bytes of each flow
-    pauses_at_warmup: Mapping[pauses.PauseKey, int]
-    held: dict[int, Mapping[pauses.PauseKey, int]]  # time in ns -> ps that pauses held each port
-
-    def note(self) -> None:
-        """The flows' delivered bytes and how long ports were held, now."""
-        numbers = range(len(self.case.flows))
-        self.delivered[self.network.now_ns] = [_arrived(self.flows.get(n)) for n in numbers]
-        self.held[self.network.now_ns] = pauses.held_ps(self.network)
+MOST_SERIES = 1000
+"""Flows that have a series over time each, unless `bin_ms` asks for those of more."""
 
 
-def run(case: CaseFile, *, seed: int | None = None) -> Figures:
-    """The figures of a case. Same case, same seed: same figures."""
-    network = build(case, seed=seed)
-    queues = watched(case)
-    period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
-    watch = QueueWatch(network, queues, period_ns=max(1, round(period_us * NS_PER_US)))
-    course = _Course(
-        case=case,
-        network=network,
-        flows={},
-        watch=watch,
-        delivered={},
-        pauses_at_warmup={},
-        held={},
-    )
-    warmup_ns, end_ns = round(case.warmup_ms * NS_PER_MS), round(case.duration_ms * NS_PER_MS)
-    bins = _bin_ends(case)
-    moments = {ns for flow in case.flows for ns in _moments(flow)}
-    moments |= happenings.moments(case) | pauses.moments_ns(case)
-    for time_ns in sorted({*bins, warmup_ns, end_ns} | moments):
-        if time_ns > end_ns:
-            break
-        watch.advance_to(time_ns)
-        happenings.happen(network, case, time_ns)
-        _start_and_stop(course, time_ns)
-        pauses.act(network, case, time_ns)
-        course.note()
-        if time_ns == warmup_ns:
-            course.pauses_at_warmup = pauses.sent_frames(case, network)
-    return _figures(course, queues, seed=case.seed if seed is None else seed)
+def run(case: CaseFile, *, seed: int | None = None, onlooker: Onlooker | None = None) -> Figures:
+    """The figures of a case. Same case, same seed: same figures.
+
+    `onlooker` may end it early; then `duration_ms` is less than `planned_ms`.
+    """
+    seed = case.seed if seed is None else seed
+    course = passed(expanded(case, seed), seed=seed, onlooker=onlooker)
+    case = course.case
+    planned_ms = case.duration_ms
+    if course.network.now_ns < round(planned_ms * NS_PER_MS):
+        course.case = case = _cut(case, course.network.now_ns / NS_PER_MS)
+    figures = _figures(course, seed=seed)
+    return replace(figures, planned_ms=planned_ms)
 
 
-def watched(case: CaseFile) -> tuple[QueueKey, ...]:
-    """The egress queues whose length is sampled."""
-    if case.sampling.queues is not None:
-        return tuple((queue.switch, queue.port, queue.queue) for queue in case.sampling.queues)
-    found: dict[QueueKey, None] = {}
-    for flow in case.flows:
-        for link in case.links:
-            for one, other in (link.between, link.between[::-1]):
-                if one in case.switches and other == flow.target:
-                    found[one, other, flow.priority] = None
-    return tuple(found)
+def _cut(case: CaseFile, reached_ms: float) -> CaseFile:
+    """The same case as if it had been meant to end there. Bins keep their width."""
+    width_ms = (_bin_ends(case)[1]) / NS_PER_MS
+    sampling = case.sampling.model_copy(update={"bin_ms": min(width_ms, reached_ms) or width_ms})
+    warmup_ms = case.warmup_ms if case.warmup_ms < reached_ms else 0.0
+    changes = {"duration_ms": reached_ms, "warmup_ms": warmup_ms, "sampling": sampling}
+    return case.model_copy(update=changes)
 
 
-def _bin_ends(case: CaseFile) -> list[int]:
-    width = (case.sampling.bin_ms or case.duration_ms / DEFAULT_BINS) * NS_PER_MS
-    end = round(case.duration_ms * NS_PER_MS)
-    count = max(1, math.ceil(end / width - 1e-9))  # the last bin may be shorter
-    return [min(round(number * width), end) for number in range(count + 1)]
-
-
-def _moments(flow: FlowPart) -> list[int]:
-    moments = [round(flow.start_us * NS_PER_US)]
-    return moments if flow.stop_us is None else [*moments, round(flow.stop_us * NS_PER_US)]
-
-
-def _start_and_stop(course: _Course, time_ns: int) -> None:
-    for number, flow in enumerate(course.case.flows):
-        if round(flow.start_us * NS_PER_US) == time_ns:
-            course.flows[number] = start(course.network, course.case, flow)
-        if flow.stop_us is not None and round(flow.stop_us * NS_PER_US) == time_ns:
-            course.flows[number].stop()
-
-
-def _arrived(flow: AnyFlow | None) -> int:
-    if flow is None:
-        return 0
-    return flow.received_bytes if isinstance(flow, UdpFlow) else flow.delivered_bytes
-
-
-def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figures:
+def _figures(course: Course, *, seed: int) -> Figures:
     case, network = course.case, course.network
     bins = _bin_ends(case)
     return Figures(
         case=case.name,
         seed=seed,
         duration_ms=case.duration_ms,
+        planned_ms=case.duration_ms,
         warmup_ms=case.warmup_ms,
         bin_ms=(bins[1] - bins[0]) / NS_PER_MS,
-        flows=tuple(_flow(course, number, bins) for number in range(len(case.flows))),
-        queues=_queues(course, queues, bins),
+        flows=tuple(_flows(course, bins)),
+        queues=_queues(course, watched(case), bins),
         marks=tuple(_marks(network)),
         pauses=pauses.figures(
             case, network, course.pauses_at_warmup, [course.held[ns] for ns in bins]
@@ -150,40 +77,76 @@ def _figures(course: _Course, queues: Sequence[QueueKey], *, seed: int) -> Figur
         guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(memory_figures(network, name) for name in network.memory),
+        notes=tuple(phases.notes(case)),
     )
 
 
-def _flow(course: _Course, number: int, bins: list[int]) -> FlowFigures:
-    part, flow = course.case.flows[number], course.flows[number]
-    delivered = {ns: amounts[number] for ns, amounts in course.delivered.items()}
-    end_ns = max(delivered)
-    warmup_ns = round(course.case.warmup_ms * NS_PER_MS)
-    start_ns = round(part.start_us * NS_PER_US)
-    stop_ns = end_ns if part.stop_us is None else min(end_ns, round(part.stop_us * NS_PER_US))
-    steps = pairwise(bins)
-    return FlowFigures(
-        name=part.name or f"{part.source}-{part.target}",
-        goodput_gbit_per_s=_rate(delivered[end_ns] - delivered[warmup_ns], end_ns - warmup_ns),
-        goodput_all_gbit_per_s=_rate(delivered[stop_ns], stop_ns - start_ns),
-        delivered_bytes=delivered[end_ns],
-        retransmitted_packets=_retransmitted(flow),
-        error_status=flow.error_status if isinstance(flow, RcFlow) else None,
-        completion_us=_completion_us(flow),
-        goodput_series_gbit_per_s=tuple(
-            _rate(delivered[b] - delivered[a], b - a) for a, b in steps
-        ),
-    )
+def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
+    case, delivered = course.case, course.delivered
+    end_ns, warmup_ns = max(delivered), round(case.warmup_ms * NS_PER_MS)
+    steady = delivered[end_ns] - delivered[warmup_ns]
+    completions = _completions_us(course)
+    again, errors = course.total("retransmits"), _most(course, "error")
+    series = _series(course, bins)
+    ideal = IdealTimes(case)
+    begun = (_least(course, "start_at") // PS_PER_NS).tolist()
+    for number, part in enumerate(case.flows):
+        start_ns = begun[number] if part.after else round(part.start_us * NS_PER_US)
+        stop_ns = end_ns if part.stop_us is None else min(end_ns, round(part.stop_us * NS_PER_US))
+        whole = course.delivered_at_stop.get(number, int(delivered[end_ns][number]))
+        yield FlowFigures(
+            name=part.name or f"{part.source}-{part.target}",
+            source=part.source,
+            target=part.target,
+            size_bytes=part.size_bytes,
+            start_us=None if begun[number] == WAITING_NS else begun[number] / NS_PER_US,
+            ideal_us=ideal.of(part),
+            goodput_gbit_per_s=_rate(int(steady[number]), end_ns - warmup_ns),
+            goodput_all_gbit_per_s=_rate(whole, stop_ns - start_ns),
+            delivered_bytes=int(delivered[end_ns][number]),
+            retransmitted_packets=int(again[number]),
+            error_status=int(errors[number]) or None,
+            completion_us=completions[number],
+            goodput_series_gbit_per_s=series(number),
+        )
 
 
-def _retransmitted(flow: AnyFlow) -> int:
-    if isinstance(flow, RcFlow):
-        return flow.retransmitted_packets
-    return flow.retransmits if isinstance(flow, TcpFlow) else 0
+def _series(course: Course, bins: list[int]) -> Any:
+    """What gives the goodput of a flow by its number, in Gbit/s, one a bin."""
+    if len(course.case.flows) > MOST_SERIES and course.case.sampling.bin_ms is None:
+        return lambda number: ()
+    noted = [course.delivered[ns] for ns in bins]
+    widths = [b - a for a, b in pairwise(bins)]
+    gained = np.diff(np.array(noted), axis=0)
+
+    def of(number: int) -> tuple[float, ...]:
+        mine = gained[:, number].tolist()
+        return tuple(_rate(bytes_, ns) for bytes_, ns in zip(mine, widths, strict=True))
+
+    return of
 
 
-def _completion_us(flow: AnyFlow) -> float | None:
-    spent_ps = flow.completion_ps if isinstance(flow, RcFlow) else None
-    return None if spent_ps is None else spent_ps / PS_PER_US
+def _most(course: Course, column: str) -> Any:
+    """The largest of a column over the rows of each flow."""
+    most = np.zeros(len(course.case.flows), np.int64)
+    np.maximum.at(most, course.owners, course.column(column))
+    return most
+
+
+def _least(course: Course, column: str) -> Any:
+    """The smallest; NEVER for a flow that has not been made."""
+    least = np.full(len(course.case.flows), NEVER, np.int64)
+    np.minimum.at(least, course.owners, course.column(column))
+    return least
+
+
+def _completions_us(course: Course) -> list[float | None]:
+    """Of RC flows that are done: until their last ACK was back, or their last byte there."""
+    first_end, begun = _least(course, "ended_at"), _least(course, "start_at")
+    done = (first_end > 0) & (first_end < NEVER) & (_most(course, "error") == 0)
+    done &= np.array([flow.kind == "rc" for flow in course.case.flows])
+    spent = (_most(course, "ended_at") - begun).tolist()
+    return [ps / PS_PER_US if yes else None for ps, yes in zip(spent, done.tolist(), strict=True)]
 
 
 def _rate(delivered_bytes: int, time_ns: int) -> float:
@@ -191,7 +154,7 @@ def _rate(delivered_bytes: int, time_ns: int) -> float:
 
 
 def _queues(
-    course: _Course, queues: Sequence[QueueKey], bins: list[int]
+    course: Course, queues: Sequence[QueueKey], bins: list[int]
 ) -> tuple[QueueFigures, ...]:
     lengths = course.watch.lengths_bytes()
     steady = lengths[int(len(lengths) * course.case.warmup_ms / course.case.duration_ms) :]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 Verdict = Literal["pass", "fail", "shown", "not modelled"]
 Trust = Literal["A", "B", "C", "F"]
-"""A, B, C: how far a reference run can be relied upon; F: a closed form."""
+"""A, B, C: how far a reference run, or a measurement, can be relied upon; F: a closed form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,10 @@ from pathlib import Path
 from labtests.core.interpreter import guarded_children
 from labtests.network.reference import (
     buffering,
+    completing,
     guarding,
     pausing,
+    polling,
     routes,
     rules,
     serving,
@@ -46,6 +48,7 @@ QUICK_CHECKS = (
 """One or more of each kind, a few seconds together."""
 
 
+SLOW: tuple[Family, ...] = (*theory.SLOW, *routes.SLOW, *completing.SLOW)
 FAMILIES: tuple[Family, ...] = (
     *theory.QUICK,
     *serving.QUICK,
@@ -54,8 +57,9 @@ FAMILIES: tuple[Family, ...] = (
     *guarding.QUICK,
     *routes.QUICK,
     *pausing.QUICK,
-    *theory.SLOW,
-    *routes.SLOW,
+    *polling.QUICK,
+    *completing.QUICK,
+    *SLOW,
 )
 SECONDS_EACH = 3.0
 """How long a family of SLOW takes, roughly; the others take a tenth. Only for the order of work."""
@@ -77,7 +81,7 @@ def judged(
     data = reference() if folder is None else reference_in(folder)
     tasks: list[Task] = list(_groups(data, quick=quick))
     if folder is None:
-        tasks += [f for f in FAMILIES if not quick or f not in (*theory.SLOW, *routes.SLOW)]
+        tasks += [f for f in FAMILIES if not quick or f not in SLOW]
     if jobs > 1:
         yield from _in_order(_spread(data, tasks, jobs))
     else:
@@ -160,7 +164,7 @@ def _work(task: Task) -> list[tuple[int, ValidationRow]]:
 def _seconds(data: Reference, task: Task) -> float:
     """How long a task takes, roughly."""
     if not isinstance(task, tuple):
-        return SECONDS_EACH if task in (*theory.SLOW, *routes.SLOW) else SECONDS_EACH / 10
+        return SECONDS_EACH if task in SLOW else SECONDS_EACH / 10
     runs = data.runs_of(case_name(str(data.checks[task[0]]["id"])))
     run = data.runs[runs[0]] if runs else {}
     seeds = 10 if run.get("go_back_zero") else 3

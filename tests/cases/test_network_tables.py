@@ -1,0 +1,101 @@
+"""Tidy tables, and the same case with several seeds."""
+
+import csv
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from small_case import SMALL, case
+
+from labtests.__main__ import main
+from labtests.network.cases import run
+from labtests.network.cases.replications import intervals, replicated, student_t
+from labtests.network.cases.tidy import tables, totals
+
+RANDOM = SMALL[: SMALL.index("flows:")] + (
+    "workloads: [{name: w, pattern: poisson, sizes: storage, load: 0.3}]\n"
+)
+
+
+def test_tables_are_tidy_and_say_what_the_figures_say(tmp_path: Path) -> None:
+    file = tmp_path / "random.yaml"
+    file.write_text(RANDOM, encoding="utf-8")
+    answer = CliRunner().invoke(
+        main, ["network", "run", str(file), "--tables", str(tmp_path / "made"), "--seed", "5"]
+    )
+    assert answer.exit_code == 0, answer.output
+    figures = run(case(tmp_path, RANDOM), seed=5)
+    flows = pd.read_csv(tmp_path / "made" / "flows.csv")
+    assert list(flows.name) == [flow.name for flow in figures.flows]
+    assert set(flows.seed) == {5}
+    done = flows[flows.completion_us.notna()]
+    assert len(done) > 100
+    assert (done.slowdown - done.completion_us / done.ideal_us).abs().max() < 1e-9
+    assert done.slowdown.min() == pytest.approx(1.0, abs=1e-6)
+    by_size = pd.read_csv(tmp_path / "made" / "slowdowns.csv")
+    assert by_size.flows.sum() == len(done)
+    decade = done[(done.size_bytes >= 1000) & (done.size_bytes < 10000)]
+    row = by_size[by_size.from_bytes == 1000].iloc[0]
+    assert row.slowdown_mean == pytest.approx(decade.slowdown.mean())
+    assert row.completion_p50_us == decade.completion_us.quantile(0.5, interpolation="lower")
+    with (tmp_path / "made" / "series.csv").open(encoding="utf-8") as text:
+        units = {line["unit"] for line in csv.DictReader(text)}
+    assert units >= {"gbit_per_s", "bytes"}
+
+
+def test_seeds_run_on_processes_and_give_the_same_figures(tmp_path: Path) -> None:
+    random = case(tmp_path, RANDOM)
+    runs = sorted(
+        replicated(random, range(1, 4), jobs=2, ends=lambda done: False), key=lambda f: f.seed
+    )
+    assert runs == [run(random, seed=seed) for seed in (1, 2, 3)]
+    found = {interval.name: interval for interval in intervals(runs)}
+    values = [totals(figures)["slowdown_mean"] for figures in runs]
+    mean = sum(values) / 3
+    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / 2)
+    assert found["slowdown_mean"].mean == pytest.approx(mean)
+    assert found["slowdown_mean"].half_width == pytest.approx(4.303 * spread / math.sqrt(3))
+    assert math.isinf(next(intervals(runs[:1])).half_width)
+    assert len({row["seed"] for row in tables(runs)["flows"]}) == 3
+
+
+@pytest.mark.parametrize(("freedom", "point"), [(1, 12.706), (11, 2.201), (19, 2.093), (99, 1.984)])
+def test_student_t_is_that_of_the_tables(freedom: int, point: float) -> None:
+    assert student_t(freedom) == pytest.approx(point, abs=6e-4)
+
+
+def test_ctrl_c_keeps_the_seeds_that_are_done(tmp_path: Path) -> None:
+    file = tmp_path / "many.yaml"
+    file.write_text(SMALL.replace("duration_ms: 2", "duration_ms: 300"), encoding="utf-8")
+    command = [sys.executable, "-m", "labtests", "network", "run", str(file), "--seeds", "10000"]
+    with subprocess.Popen(
+        [*command, "--jobs", "2", "--tables", str(tmp_path / "made")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    ) as long:
+        assert long.stderr is not None
+        assert "of 10000 runs" in long.stderr.readline()
+        begun = time.monotonic()
+        long.send_signal(signal.SIGINT)
+        out, _ = long.communicate(timeout=60)
+    assert time.monotonic() - begun < 20
+    assert long.returncode == 130
+    assert "seeds" in out
+    assert (tmp_path / "made" / "totals.csv").stat().st_size > 100
+
+
+def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(SMALL, encoding="utf-8")
+    for options in (["--parquet"], ["--seeds", "2", "--plot", "x.svg"]):
+        answer = CliRunner().invoke(main, ["network", "run", str(file), *options])
+        assert answer.exit_code == 2
