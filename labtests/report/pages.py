@@ -93,7 +93,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
 _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
-    *(view.losses_of, view.noise_of, view.login_of, view.error_of),
+    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of),
 )
 """What templates call, by the names that it has here."""
 
