@@ -94,6 +94,7 @@ class Run:
     process: Any = None
     refresh: Refresh | None = None  # of the switches' counters, once it has been measured
     problem: str = ""
+    history_problem: str = ""  # why it could not be asked
     exit_code: int | None = None
     picked: bool = False  # some tests were left out on purpose
 
@@ -307,6 +308,7 @@ class Run:
         """Earlier runs, of the history and of the folder beside."""
         found = importlib.import_module("labtests.history.background")  # with SQLAlchemy behind it
         known = found.background(self._history().place_of(self._kept_in), run, self.folder)
+        self.history_problem = known.problem
         return past_of(run, known, earlier_run(run, self.reports / self.testbed.name))
 
     @property
@@ -341,7 +343,8 @@ class Run:
 
     def _enter(self) -> None:
         """Into the history."""
-        self._history().enter_run(self.folder, self._kept_in, tell)
+        problem = self.history_problem
+        self._history().enter_run(self.folder, self._kept_in, tell, problem=problem)
 
     @property
     def _kept_in(self) -> Path | None:

@@ -17,7 +17,7 @@ WORDS = {"pass": "Yes", "fail": "No"}
 NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
 LONGEST_CASE = 24
-_RED = ("fail", "error", "inconclusive")
+RED = ("fail", "error", "inconclusive")
 _LONG = re.compile(r"\b(\d{5,})\b(?![\w/.])")
 
 
@@ -54,7 +54,7 @@ class Suite:
     @property
     def red(self) -> bool:
         """Whether it needs a person."""
-        return self.outcome in _RED
+        return self.outcome in RED
 
 
 def suites_of(run: Json, past: Past) -> list[Suite]:
@@ -162,7 +162,7 @@ def _suite(test: Json, called: tuple[str, str], past: Past, known: list[Spot]) -
         since=since,
         before=before,
         red_test=red_test,
-        place=place_in(f"{answer}\n{test.get('error') or ''}", known) if outcome in _RED else None,
+        place=place_in(f"{answer}\n{test.get('error') or ''}", known) if outcome in RED else None,
         moved=since.most,
     )
 
