@@ -1,6 +1,7 @@
 """The lab as a picture: senders left, switches in columns, receivers right, and on the links what
 one phase counted there. Pure geometry; the template draws it."""
 
+import re
 from dataclasses import dataclass, field
 
 from labtests.capabilities import counters as c
@@ -132,8 +133,7 @@ def _shown(suites: list[Suite]) -> tuple[Suite, Json] | None:
         for phase in entries(suite.test.get("phases"))
         if phase.get("kind") == "experiment"
     ]
-    stir = (c.PFC_TX_FRAMES, c.ECN_MARKED_PACKETS)
-    return max(calm, key=lambda one: (_classes(one[1]), _sum(one[1], stir)), default=None)
+    return max(calm, key=lambda one: _stirred_most(one[1]), default=None)
 
 
 def _red_phases(suite: Suite) -> list[Json]:
@@ -148,6 +148,12 @@ def _telling_most(phase: Json) -> tuple[bool, int, int]:
     return phase.get("kind") != "control", lost, _classes(phase)
 
 
+def _stirred_most(phase: Json) -> tuple[int, int, int]:
+    """Some suites drop on purpose: they are not the picture of a run in which nothing was lost."""
+    lost = min(_sum(phase, (c.QUEUE_DROPPED_PACKETS,)), 1)
+    return -lost, _classes(phase), _sum(phase, (c.PFC_TX_FRAMES, c.ECN_MARKED_PACKETS))
+
+
 def _classes(phase: Json) -> int:
     return min(len({hue_of(flow) for flow in entries(phase.get("flows"))}), 2)
 
@@ -157,15 +163,22 @@ def _broken_at(suite: Suite, phase: Json, ports: list[Spot]) -> dict[str, tuple[
     there in any case."""
     found: dict[str, dict[DrawnWords, None]] = {}
     known = [*ports, *(Spot(device=name) for name in {port.device for port in ports})]
-    for verdict in entries(suite.test.get("verdicts")) if suite.red else []:
-        if verdict.get("role") == "control" or verdict.get("phase") != phase.get("name"):
-            continue
-        for fact in filter(broken, entries(verdict.get("facts"))):
-            name = str(fact.get("name"))
-            place = place_in(name, known)
-            if place and _of_one_place(name, place, known):
-                found.setdefault(place.device, {})[_told(fact, place)] = None
+    for fact in _broken_facts(suite, phase):
+        name = str(fact.get("name"))
+        place = place_in(name, known)
+        if place and _of_one_place(name, place, known):
+            found.setdefault(place.device, {})[_told(fact, place)] = None
     return {device: tuple(lines)[:BROKEN_AT_MOST] for device, lines in found.items()}
+
+
+def _broken_facts(suite: Suite, phase: Json) -> list[Json]:
+    """Why it is red there."""
+    return [
+        fact
+        for verdict in (entries(suite.test.get("verdicts")) if suite.red else [])
+        if verdict.get("role") != "control" and verdict.get("phase") == phase.get("name")
+        for fact in filter(broken, entries(verdict.get("facts")))
+    ]
 
 
 def _of_one_place(name: str, place: Spot, known: list[Spot]) -> bool:
@@ -330,7 +343,7 @@ class _Layout:
             x2=x2,
             y2=y2,
             above=tuple(self._sent(rates)),
-            below=tuple(self._returned(a, b)) if sender else (),
+            below=(*(self._returned(a, b) if sender else ()), *self._lost_between(a, b)),
             port=short_port(at_switch.port),
             port_x=port_x,
             port_y=(y2 if at_switch is b else y1) - 6,
@@ -372,6 +385,17 @@ class _Layout:
         cnps = sum(self._counted.of(host, c.RP_CNP_HANDLED).values())
         found = [DrawnWords(text=f"\u2190 {grouped(pauses)} pauses")] if pauses else []
         return found + ([DrawnWords(text=f"\u2190 {grouped(cnps)} CNPs")] if cnps else [])
+
+    def _lost_between(self, a: Spot, b: Spot) -> list[DrawnWords]:
+        """What left one end of a cable and did not come to the other."""
+        found: dict[str, None] = {}
+        for fact in _broken_facts(self._suite, self._counted.phase):
+            ends = re.fullmatch(r"sent by (.+) - received by (.+)", str(fact.get("name")))
+            measured = number(fact.get("measured"))
+            names = {f"{end.device} {end.port}" for end in (a, b)}
+            if ends and measured is not None and {ends[1], ends[2]} == names:
+                found[f"\u2715 {grouped(int(measured))} missing"] = None
+        return [DrawnWords(text=text, bad=True) for text in found]
 
     def _said(self, cables: tuple[DrawnCable, ...]) -> str:
         """For those who do not see it."""

@@ -2,6 +2,7 @@
 left of its closest bound, and what is another than in the earlier run."""
 
 import re
+import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -16,7 +17,7 @@ WORDS = {"pass": "Yes", "fail": "No"}
 """Verdicts ask so that a pass is a yes. Whatever is not known is never a no."""
 NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
-LONGEST_CASE = 24
+LONGEST_CASE, LONGEST_OWN = 24, 34
 RED = ("fail", "error", "inconclusive")
 _LONG = re.compile(r"\b(\d{5,})\b(?![\w/.])")
 
@@ -106,7 +107,7 @@ def _named(file: str, function: str, beside: set[str]) -> str:
         return file
     columns = zip(*(each.split() for each in beside), strict=False)
     same = len(list(takewhile(lambda words: len(set(words)) == 1, columns)))
-    own = " ".join(function.split()[same:])
+    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder="")
     return f"{file}: {own}" if own else file
 
 

@@ -135,3 +135,24 @@ def test_a_counter_without_a_value_is_shown_at_its_device(
     (switch,) = [box for box in drawn(run).boxes if box.switch]
 
     assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no value"]
+
+
+def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[..., Json]) -> None:
+    name = "sent by S6550 Twenty-FiveGigE1/0/13 - received by ServerC eth0"
+    fact = {"name": name, "measured": 1690, "bound": "-10 to 10", "margin": -1680}
+    red = verdict_of(outcome="inconclusive", facts=[fact])
+    run["tests"][0] |= {"outcome": "inconclusive", "verdicts": [red]}
+
+    told = {cable.port: [w.text for w in cable.below if w.bad] for cable in drawn(run).cables}
+
+    assert told == {"1/0/13": ["\u2715 1\u202f690 missing"], "1/0/14": []}
+    assert "<b>broken</b>" in page(run)
+
+
+def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:
+    phase = run["tests"][0]["phases"][0]
+    drop = {**phase["counters"][0], "counter": "dropped_packets", "increase": 9}
+    drops = {**phase, "name": "overload", "counters": [*phase["counters"], drop] * 2}
+    run["tests"][0]["phases"] = [drops, phase]
+
+    assert drawn(run).phase == phase["name"]
