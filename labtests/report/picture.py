@@ -1,21 +1,19 @@
 """The lab as a picture: senders left, switches in columns, receivers right, and on the links what
 one phase counted there. Pure geometry; the template draws it."""
 
-import re
 from dataclasses import dataclass, field
 
 from labtests.capabilities import counters as c
+from labtests.report.marks import DrawnWords, broken_at, lost_between
 from labtests.report.runs import Json, entries, lab_of, number
 from labtests.report.series import hue_of
-from labtests.report.suites import Spot, Suite, after_place, broken, place_in
+from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
 HOST_W, HOST_H, ROW = 128.0, 44.0, 76.0
 SWITCH_W, GAP, TOP, LETTER_W = 206.0, 168.0, 16.0, 7.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
-BROKEN_AT_MOST = 2
-"""Facts at a device; all of them stand in its suite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +27,7 @@ class DrawnBox:
     h: float
     switch: bool
     culprit: bool
-    lines: tuple["DrawnWords", ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnWords:
-    """A text beside a link or in a box. `hue` is the priority it speaks of."""
-
-    text: str
-    hue: int | None = None
-    bad: bool = False
+    lines: tuple[DrawnWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,46 +147,6 @@ def _classes(phase: Json) -> int:
     return min(len({hue_of(flow) for flow in entries(phase.get("flows"))}), 2)
 
 
-def _broken_at(suite: Suite, phase: Json, ports: list[Spot]) -> dict[str, tuple[DrawnWords, ...]]:
-    """Why the suite is red, at the devices that its facts name; what a queue dropped is written
-    there in any case."""
-    found: dict[str, dict[DrawnWords, None]] = {}
-    known = [*ports, *(Spot(device=name) for name in {port.device for port in ports})]
-    for fact in _broken_facts(suite, phase):
-        name = str(fact.get("name"))
-        place = place_in(name, known)
-        if place and _of_one_place(name, place, known):
-            found.setdefault(place.device, {})[_told(fact, place)] = None
-    return {device: tuple(lines)[:BROKEN_AT_MOST] for device, lines in found.items()}
-
-
-def _broken_facts(suite: Suite, phase: Json) -> list[Json]:
-    """Why it is red there."""
-    return [
-        fact
-        for verdict in (entries(suite.test.get("verdicts")) if suite.red else [])
-        if verdict.get("role") != "control" and verdict.get("phase") == phase.get("name")
-        for fact in filter(broken, entries(verdict.get("facts")))
-    ]
-
-
-def _of_one_place(name: str, place: Spot, known: list[Spot]) -> bool:
-    rest = after_place(name, place)
-    shown = rest != name and not name.endswith(f" {c.QUEUE_DROPPED_PACKETS}")
-    return shown and place_in(rest, known) is None
-
-
-def _told(fact: Json, place: Spot) -> DrawnWords:
-    name = after_place(str(fact.get("name")), place).replace("_", " ")
-    name = name.replace("priority ", "p").replace("queue ", "q")
-    measured = number(fact.get("measured"))
-    at = f"{short_port(place.port)} " if place.port != short_port(place.port) else ""
-    if measured is None:
-        return DrawnWords(text=f"? {at}{name}: no value", bad=True)
-    figure = grouped(measured) if isinstance(measured, int) else f"{measured:.4g}"
-    return DrawnWords(text=f"\u2715 {at}{name} {figure}", bad=True)
-
-
 def _sum(phase: Json, names: tuple[str, ...]) -> int:
     rows = [row for row in entries(phase.get("counters")) if row.get("counter") in names]
     return sum(int(number(row.get("increase")) or 0) for row in rows)
@@ -220,7 +169,7 @@ class _Layout:
         self._left_out = max(len(senders) - SENDERS_AT_MOST, 0)
         self._senders = senders[:SENDERS_AT_MOST]
         self._boxes: dict[str, DrawnBox] = {}
-        self._broken = _broken_at(suite, counted.phase, [end for link in links for end in link])
+        self._broken = broken_at(suite, counted.phase, [end for link in links for end in link])
         self._host_w = max(HOST_W, *map(self._room, hosts)) if hosts else HOST_W
         self._switch_w = max(SWITCH_W, *map(self._room, self._switches), SWITCH_W)
 
@@ -337,13 +286,14 @@ class _Layout:
         at_switch = b if sender else a
         port_x = x2 - 5 if at_switch is b else x1 + 5
         place = self._suite.place
+        lost = lost_between(self._suite, self._counted.phase, (a, b))
         return DrawnCable(
             x1=x1,
             y1=y1,
             x2=x2,
             y2=y2,
             above=tuple(self._sent(rates)),
-            below=(*(self._returned(a, b) if sender else ()), *self._lost_between(a, b)),
+            below=(*(self._returned(a, b) if sender else ()), *lost),
             port=short_port(at_switch.port),
             port_x=port_x,
             port_y=(y2 if at_switch is b else y1) - 6,
@@ -385,17 +335,6 @@ class _Layout:
         cnps = sum(self._counted.of(host, c.RP_CNP_HANDLED).values())
         found = [DrawnWords(text=f"\u2190 {grouped(pauses)} pauses")] if pauses else []
         return found + ([DrawnWords(text=f"\u2190 {grouped(cnps)} CNPs")] if cnps else [])
-
-    def _lost_between(self, a: Spot, b: Spot) -> list[DrawnWords]:
-        """What left one end of a cable and did not come to the other."""
-        found: dict[str, None] = {}
-        for fact in _broken_facts(self._suite, self._counted.phase):
-            ends = re.fullmatch(r"sent by (.+) - received by (.+)", str(fact.get("name")))
-            measured = number(fact.get("measured"))
-            names = {f"{end.device} {end.port}" for end in (a, b)}
-            if ends and measured is not None and {ends[1], ends[2]} == names:
-                found[f"\u2715 {grouped(int(measured))} missing"] = None
-        return [DrawnWords(text=text, bad=True) for text in found]
 
     def _said(self, cables: tuple[DrawnCable, ...]) -> str:
         """For those who do not see it."""
