@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.history.comparing import lab_changes
+from labtests.history.comparing import found_otherwise
 from labtests.history.records import KeptRun, KeptTest, Place, state_of
+from labtests.history.reds import RED, last_pass
 from labtests.history.store import History, KeptSummary
 from labtests.report.past import LabChange, LabChanges, Past, RedTest
 from labtests.report.runs import entries, lab_of
@@ -19,7 +20,6 @@ from labtests.report.view import standing_of
 Json = dict[str, Any]
 MOST_RUNS = 400
 """That are looked through, newest first."""
-_RED = ("fail", "error", "inconclusive")
 
 
 def background(where: str | None, run: Json, folder: Path) -> Past:
@@ -65,22 +65,20 @@ class _Earlier:
         )
 
     def _red(self) -> list[Json]:
-        return [t for t in entries(self._run.get("tests")) if standing_of(t) in _RED]
+        return [t for t in entries(self._run.get("tests")) if standing_of(t) in RED]
 
     def _of(self, test: Json) -> RedTest | None:
         """Back to where it passed; None where it never did."""
-        first_bad: KeptSummary | None = None
-        for each in self._runs:
-            outcome = next((t.outcome for t in each.run.tests if t.name == test["id"]), "")
-            if outcome in _RED:
-                first_bad = each
-            if outcome == "pass":
-                told = self._told(each)
-                passed = next(t for t in told["tests"] if t["id"] == test["id"])
-                since = None if first_bad is None else _head(first_bad.run)
-                changed = self._changes(each, first_bad)
-                return RedTest(passed=passed, run=told, since=since, changed=changed)
-        return None
+        first_bad, passed_in = last_pass(str(test["id"]), self._runs)
+        if passed_in is None:
+            return None
+        told = self._told(passed_in)
+        return RedTest(
+            passed=next(t for t in told["tests"] if t["id"] == test["id"]),
+            run=told,
+            since=None if first_bad is None else _head(first_bad.run),
+            changed=self._changes(passed_in, first_bad),
+        )
 
     def _told(self, each: KeptSummary) -> Json:
         return _as_told(self._whole(each.number))
@@ -91,17 +89,10 @@ class _Earlier:
         after = self._now if new is None else new.run
         if before.state is None or after.state is None:
             return None
-        found = [
+        return tuple(
             LabChange(where=each.where, before=each.before, after=each.after)
-            for each in lab_changes(before, after)
-        ]
-        for name, was, now in (
-            ("commit of the suites", before.commit_of_suites, after.commit_of_suites),
-            ("labtests", before.labtests_version, after.labtests_version),
-        ):
-            if was != now:
-                found.append(LabChange(where=name, before=was or "?", after=now or "?"))
-        return tuple(found)
+            for each in found_otherwise(before, after)
+        )
 
 
 def _now(run: Json, state: Mapping[Place, str] | None) -> KeptRun:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from labtests.history.records import KeptFact, KeptRun, KeptTest, Place
+from labtests.history.records import CABLE, KeptFact, KeptRun, KeptTest, Place
 
 ORDER = ("outcome", "lab", "margin", "setting", "counter")
 _SEVERITY = {"pass": 0, "skipped": 1, "inconclusive": 2, "error": 3, "fail": 4}
@@ -38,7 +38,7 @@ def compare(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
     worse first, then what moved most."""
     found = [
         *_outcomes(old, new),
-        *_lab(old.state, new.state),
+        *found_otherwise(old, new),
         *_common(old, new),
     ]
     found.sort(key=lambda each: (ORDER.index(each.kind), not each.worse, -each.share, each.where))
@@ -49,9 +49,34 @@ def _outcomes(old: KeptRun, new: KeptRun) -> Iterator[RunDifference]:
     before, after = ({test.name: test.outcome for test in run.tests} for run in (old, new))
     for name in {**before, **after}:
         was, now = before.get(name, _NOT_THERE), after.get(name, _NOT_THERE)
-        if was != now:
-            worse = _severity(now, new.whole) > _severity(was, whole=False)
-            yield RunDifference(kind="outcome", where=name, before=was, after=now, worse=worse)
+        if was == now or _left_out(was, old) or _left_out(now, new):
+            continue
+        worse = _severity(now, new.whole) > _severity(was, whole=False)
+        yield RunDifference(kind="outcome", where=name, before=was, after=now, worse=worse)
+    yield from _parts(before, after, old, new)
+
+
+def _left_out(outcome: str, run: KeptRun) -> bool:
+    """A run that was asked for a part (`-k`) says nothing of the rest."""
+    return outcome == _NOT_THERE and not run.whole
+
+
+def _parts(
+    before: Mapping[str, str], after: Mapping[str, str], old: KeptRun, new: KeptRun
+) -> Iterator[RunDifference]:
+    """All tests that one run left out, in one line."""
+    gone = [before[name] for name in before if name not in after and not new.whole]
+    come = [after[name] for name in after if name not in before and not old.whole]
+    for outcomes in filter(None, (gone, come)):
+        told, tests = _counts(outcomes), "test" if len(outcomes) == 1 else "tests"
+        was, now = (told, "not run") if outcomes is gone else ("not run", told)
+        where = f"of {len(outcomes)} {tests} that only one run was asked for"
+        yield RunDifference(kind="outcome", where=where, before=was, after=now)
+
+
+def _counts(outcomes: list[str]) -> str:
+    counted = Counter(outcomes)
+    return ", ".join(f"{counted[word]} {word}" for word in sorted(counted))
 
 
 def _severity(outcome: str, whole: bool) -> int:
@@ -61,9 +86,20 @@ def _severity(outcome: str, whole: bool) -> int:
     return _SEVERITY.get(outcome, _SEVERITY["error"])
 
 
-def lab_changes(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
-    """What was different about the lab itself, as both runs found it."""
-    return tuple(_lab(old.state, new.state))
+def found_otherwise(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
+    """What was different about the lab itself, as both runs found it, and about what asked it."""
+    asking = (
+        ("commit of the suites", old.commit_of_suites, new.commit_of_suites),
+        ("labtests", old.labtests_version, new.labtests_version),
+    )
+    return (
+        *_lab(old.state, new.state),
+        *(
+            RunDifference(kind="lab", where=what, before=was or "?", after=now or "?")
+            for what, was, now in asking
+            if was != now
+        ),
+    )
 
 
 def _lab(old: Mapping[Place, str] | None, new: Mapping[Place, str] | None) -> Iterator[Any]:
@@ -75,7 +111,8 @@ def _lab(old: Mapping[Place, str] | None, new: Mapping[Place, str] | None) -> It
         return
     for place in {**old, **new}:
         was, now = old.get(place, _NOT_THERE), new.get(place, _NOT_THERE)
-        if was != now:
+        silent = place[-1] == CABLE and _NOT_THERE in (was, now)  # who hears nothing knows nothing
+        if was != now and not silent:
             yield RunDifference(kind="lab", where=_where(place), before=was, after=now)
 
 

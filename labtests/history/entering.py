@@ -18,10 +18,14 @@ def place_of(reports: Path | None) -> str | None:
     return None if where == OFF else where
 
 
-def enter_run(folder: Path, reports: Path | None, say: Say) -> None:
-    """The history (place_of) gets the run of a folder. Without one nothing is kept."""
+def enter_run(folder: Path, reports: Path | None, say: Say, *, problem: str = "") -> None:
+    """The history (place_of) gets the run of a folder. Without one nothing is kept; one that had a
+    problem when this run's page was written is not waited for again."""
     where = place_of(reports)
     if where is None:
+        return
+    if problem:
+        _not_entered(folder, problem, say)
         return
     try:
         run = of_folder(folder)
@@ -30,11 +34,15 @@ def enter_run(folder: Path, reports: Path | None, say: Say) -> None:
     except NotEntered:
         return
     except Exception as error:  # noqa: BLE001 a driver's, too: no run fails of its history
-        say(f"the run is not in the history: {_told(error)}")
-        say(f"  later: labtests history import {folder}")
+        _not_entered(folder, _told(error), say)
         return
     if reports is not None and (reports / SITE).is_dir():
         _write_site(where, reports / SITE, say)
+
+
+def _not_entered(folder: Path, why: str, say: Say) -> None:
+    say(f"the run is not in the history: {why}")
+    say(f"  later: labtests history import {folder}")
 
 
 def _write_site(where: str, folder: Path, say: Say) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.trusted_files import handed
+from labtests.core.trusted_files import handed, json_of
 from labtests.history.parts import Part, printed
 from labtests.recovery.snapshot.comparing import in_words
 from labtests.recovery.snapshot.files import read
@@ -29,6 +29,8 @@ Place = tuple[str, ...]
 MOST_OF_A_WORD = 16
 """Characters of a column for words of labtests."""
 
+CABLE = "cable by LLDP"
+"""The last part of a place of a run's state."""
 AHEAD = " (a clock was ahead)"
 _CLOCKS_AGREE = timedelta(minutes=10)
 _SEP = "\x1f"  # unit separator: in no name
@@ -230,11 +232,24 @@ def _phase(phase: Part) -> KeptPhase:
 
 
 def state_of(folder: Path) -> Mapping[Place, str] | None:
-    """Every fact of the lab as the run found it; None where that cannot be read."""
+    """Every fact of the lab as the run found it, and what LLDP said of its cables; None where that
+    cannot be read."""
     try:
-        return in_words(read(folder))
+        return {**in_words(read(folder)), **_cables(folder)}
     except LabError:
         return None
+
+
+def _cables(folder: Path) -> dict[Place, str]:
+    """Who is at the other end, as the check before the run has heard it."""
+    file = folder / "check.json"
+    found = json_of(handed(file)) if file.is_file() else []
+    heard = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return {
+        (str(each.get("device")), str(each.get("port")), CABLE): str(each.get("finding"))
+        for each in heard
+        if each.get("check") == "cabling" and each.get("level") != "not known"
+    }
 
 
 def packed(values: Mapping[Place, Any] | None) -> bytes:

@@ -4,7 +4,7 @@ what was different in the lab between the two."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from labtests.history.comparing import lab_changes
+from labtests.history.comparing import found_otherwise
 from labtests.history.store import History, KeptSummary
 
 RED = ("fail", "error", "inconclusive")
@@ -40,32 +40,33 @@ def red_since(runs: Sequence[KeptSummary], number: int) -> Iterator[RedSince]:
         return
     for test in found[at].run.tests:
         if test.outcome in RED:
-            yield _followed(test.name, found[at:])
+            first, green = last_pass(test.name, found[at:])
+            yield RedSince(test.name, first or found[at], green)
 
 
-def _followed(name: str, runs: Sequence[KeptSummary]) -> RedSince:
-    first = runs[0]
+def last_pass(
+    name: str, runs: Sequence[KeptSummary]
+) -> tuple[KeptSummary | None, KeptSummary | None]:
+    """Of a test in runs, newest first: the first bad run after the last one in which it passed, and
+    that one; None for what is not there."""
+    first = None
     for each in runs:
         outcome = next((test.outcome for test in each.run.tests if test.name == name), "")
         if outcome == "pass":
-            return RedSince(name, first, each)
+            return first, each
         if outcome in RED:
             first = each
-    return RedSince(name, first, None)
+    return first, None
 
 
 def changes(history: History, old: int, new: int) -> Iterator[str]:
     """What was different in the lab, as both runs found it, and in the suites."""
     before, after = history.whole(old), history.whole(new)
-    found = [str(each) for each in lab_changes(before, after)]
-    for name, was, now in (
-        ("suites", before.commit_of_suites, after.commit_of_suites),
-        ("labtests", before.labtests_version, after.labtests_version),
-    ):
-        if was != now:
-            found.append(f"{name}: {was or 'not known'} -> {now or 'not known'}")
+    if before.state is None and after.state is None:
+        yield "what changed in the lab with it is not known"
+    found = [str(each) for each in found_otherwise(before, after)]
     yield from (f"changed with it: {line}" for line in found[:_MOST_CHANGES])
     if len(found) > _MOST_CHANGES:
         yield f"... and {len(found) - _MOST_CHANGES} more: labtests compare {old} {new}"
-    if not found:
+    if not found and before.state is not None:
         yield "nothing that is read of the lab or the suites changed with it"

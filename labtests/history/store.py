@@ -53,6 +53,7 @@ VARIABLE = "LABTESTS_HISTORY"
 FILE = "history.sqlite"
 OFF = "off"
 _WAITS_S = 30  # for another runner that is writing
+_ANSWERS_WITHIN_S = 4  # a server that is there
 _MIGRATING = 0x6C61_6274  # a number of ours for PostgreSQL's advisory locks
 
 
@@ -243,7 +244,10 @@ def _url(where: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, connect_args={"connect_timeout": _WAITS_S})
+        limits = {"connect_timeout": _ANSWERS_WITHIN_S, "tcp_user_timeout": _WAITS_S * 1000}
+        return create_engine(
+            url, connect_args={k: v for k, v in limits.items() if k not in url.query}
+        )
     engine = create_engine(url, connect_args={"timeout": _WAITS_S})
 
     def connected(connection: Any, _: object) -> None:

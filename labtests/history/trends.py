@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.history.comparing import lab_changes
+from labtests.history.comparing import found_otherwise
 from labtests.history.records import KeptRun
 from labtests.history.reds import changes
 from labtests.history.store import History, KeptSummary
@@ -179,11 +179,7 @@ def flaky(runs: Sequence[KeptSummary]) -> list[FlakySuite]:
 
 def _same_lab(old: KeptRun, new: KeptRun) -> bool:
     known = old.state is not None and new.state is not None
-    same = (old.commit_of_suites, old.labtests_version) == (
-        new.commit_of_suites,
-        new.labtests_version,
-    )
-    return known and same and not lab_changes(old, new)
+    return known and not found_otherwise(old, new)
 
 
 def steps_of(figures: Iterable[FigureSeries]) -> list[Shift]:

@@ -32,9 +32,9 @@ PRIVATE_UMASK = 0o077
 __all__ = ["Incast", "Lab", "Testbed", "incast", "lab", "required", "ring", "testbed"]
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """`pytest --help` shows them under "labtests"."""
-    add_options(parser)
+    add_options(parser, pluginmanager)
 
 
 @pytest.hookimpl(tryfirst=True)

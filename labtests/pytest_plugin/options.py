@@ -82,11 +82,23 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def add_options(parser: pytest.Parser) -> None:
+@dataclass(frozen=True)
+class TakenNames:
+    """Options that would be ours if they were not somebody else's here. Known to pytest as a plugin
+    without hooks."""
+
+    names: tuple[str, ...]
+
+
+_TAKEN = "labtests-taken-names"
+
+
+def add_options(parser: pytest.Parser, plugins: pytest.PytestPluginManager) -> None:
     """Every option of ours, each under its name and as --labtests-NAME. A name that somebody else
     has (a conftest.py, another plugin) stays theirs."""
     usages = [_Usage.of(text, words) for text, words in _OPTIONS.items()]
     taken = [name for usage in usages for name in usage.names if _is_taken(parser, name)]
+    plugins.register(TakenNames(tuple(taken)), _TAKEN)
     theirs = f"; {', '.join(taken)} are somebody else's here" if taken else ""
     group = parser.getgroup("labtests", f"labtests: a lossless-Ethernet lab{theirs}")
     for usage in usages:
@@ -133,6 +145,34 @@ def _dest(own: str) -> str:
 def option(config: pytest.Config, name: str) -> Any:
     """What was said for an option of ours, by the name that it has after --, with _ for -."""
     return config.getoption(f"labtests_{name}")
+
+
+def spelled(config: pytest.Config, name: str) -> str:
+    """An option of ours as one types it here, by the name that it has after -- elsewhere."""
+    taken = config.pluginmanager.get_plugin(_TAKEN)
+    theirs = isinstance(taken, TakenNames) and f"--{name}" in taken.names
+    return f"--labtests-{name}" if theirs else f"--{name}"
+
+
+def testbed_words(config: pytest.Config) -> str:
+    """The testbed as one names it in pytest's rootdir."""
+    file = asked_testbed(config)
+    assert file is not None
+    if not is_path(asked := _testbed_text(config)) and file != Path(asked):
+        return asked
+    return near(config.rootpath, file)
+
+
+def near(root: Path, path: Path) -> str:
+    """A path as one writes it in a folder: relative where it is in there or beside."""
+    path = Path(os.path.normpath(path.absolute()))
+    beside = path.is_relative_to(root) or (path.is_relative_to(root.parent) and _is_own(root))
+    return os.path.relpath(path, root) if beside else str(path)
+
+
+def _is_own(root: Path) -> bool:
+    """Whether what is beside a folder belongs to it: not in the root of the file system."""
+    return root.parent != root.parent.parent
 
 
 def only_lists(config: pytest.Config) -> bool:

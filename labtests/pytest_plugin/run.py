@@ -33,8 +33,11 @@ from labtests.pytest_plugin.folder import default_reports, home, made, point_lat
 from labtests.pytest_plugin.options import (
     asked_run_directory,
     asked_testbed,
+    near,
     option,
+    spelled,
     testbed_source,
+    testbed_words,
 )
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
@@ -91,6 +94,7 @@ class Run:
     process: Any = None
     refresh: Refresh | None = None  # of the switches' counters, once it has been measured
     problem: str = ""
+    history_problem: str = ""  # why it could not be asked
     exit_code: int | None = None
     picked: bool = False  # some tests were left out on purpose
 
@@ -278,6 +282,11 @@ class Run:
         judged = any(entry["verdicts"] for entry in self.tests)
         return judged and ended and not parts and not self.planning
 
+    @property
+    def _is_news(self) -> bool:
+        """Whether it says how the lab is: whole, and nobody broke the lab for it."""
+        return self.whole and not option(self.config, "fault")
+
     def _is_folder(self, word: str) -> bool:
         """Whether an argument means all suites of a folder; with --pyargs, of a package."""
         if (self.config.invocation_params.dir / word).is_dir():
@@ -299,6 +308,7 @@ class Run:
         """Earlier runs, of the history and of the folder beside."""
         found = importlib.import_module("labtests.history.background")  # with SQLAlchemy behind it
         known = found.background(self._history().place_of(self._kept_in), run, self.folder)
+        self.history_problem = known.problem
         return past_of(run, known, earlier_run(run, self.reports / self.testbed.name))
 
     @property
@@ -325,7 +335,7 @@ class Run:
             replace_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
         self.transcript.close()
         self.logs.close()
-        if self.whole and self.folder.resolve().is_relative_to(self.reports.resolve()):
+        if self._is_news and self.folder.resolve().is_relative_to(self.reports.resolve()):
             point_latest(self.reports, self.folder)
         self.transcript.pack(self.folder / COMPRESSED)
         if self.tests:
@@ -333,7 +343,8 @@ class Run:
 
     def _enter(self) -> None:
         """Into the history."""
-        self._history().enter_run(self.folder, self._kept_in, tell)
+        problem = self.history_problem
+        self._history().enter_run(self.folder, self._kept_in, tell, problem=problem)
 
     @property
     def _kept_in(self) -> Path | None:
@@ -417,28 +428,23 @@ class Run:
 
     def rerun(self, nodeid: str) -> str:
         """The command line that runs one test again, the same way, from any folder."""
-        root = self.config.rootpath
-        testbed = asked_testbed(self.config)
-        assert testbed is not None
-        words = [_from(root, Path(sys.executable)), "-m", "pytest", nodeid]
-        words += ["--testbed", _from(root, testbed.absolute())]
+        config, root = self.config, self.config.rootpath
+        words = [near(root, Path(sys.executable)), "-m", "pytest", nodeid]
+        words += [spelled(config, "testbed"), testbed_words(config)]
         if self.dry:
-            words += ["--dry-run", "--seed", str(self.seed)]
-        for name in ("lab_seconds", "idle_s"):
-            if (seconds := option(self.config, name)) is not None:
-                words += [f"--{name.replace('_', '-')}", f"{seconds:g}"]
-        flags = ("no_controls", "hardware_pace")
-        words += [f"--{flag.replace('_', '-')}" for flag in flags if option(self.config, flag)]
+            words += [spelled(config, "dry-run"), spelled(config, "seed"), str(self.seed)]
+        for name in ("lab-seconds", "idle-s"):
+            if (seconds := option(config, name.replace("-", "_"))) is not None:
+                words += [spelled(config, name), f"{seconds:g}"]
+        flags = ("no-controls", "hardware-pace")
+        words += [spelled(config, f) for f in flags if option(config, f.replace("-", "_"))]
         for name in ("tolerate", "fault"):
             words += [
-                word for each in option(self.config, name) or () for word in (f"--{name}", each)
+                word
+                for each in option(config, name) or ()
+                for word in (spelled(config, name), each)
             ]
         return f"cd {shlex.quote(str(root))} && {shlex.join(words)}"
-
-
-def _from(root: Path, path: Path) -> str:
-    """A path as one writes it there."""
-    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 RUN = pytest.StashKey[Run]()

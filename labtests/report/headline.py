@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from labtests.report.runs import Json, entries, number, texts
 from labtests.report.suites import Suite
-from labtests.report.text import grouped
-from labtests.report.view import NAMESPACES, verdicts_of
+from labtests.report.text import brief, grouped, short_ports
+from labtests.report.view import NAMESPACES, kept_its_word, verdicts_of
 
 _WHERE = {"hardware": "", NAMESPACES: " on one machine"}
-_QUEUE = re.compile(r"\b(queue \d+)\b")
+_QUEUE = re.compile(r"(.*?) ?\b(queue \d+)\b.*")
 
 
 def headline(run: Json, suites: list[Suite]) -> str:
@@ -34,7 +34,7 @@ def _of_suites(run: Json, suites: list[Suite]) -> str:
     left_out = texts(run.get("not_run"))
     if red:
         cut = f", {len(left_out)} did not run" if left_out else ""
-        return _of_red(red, len(suites) + len(left_out)) + cut
+        return _of_red(red, len(suites) + len(left_out), cut)
     rest = _not_asked(suites)
     if left_out:
         return f"Not whole: {len(asked)} of {len(suites) + len(left_out)} suites ran{rest}"
@@ -50,17 +50,27 @@ def _not_asked(suites: list[Suite]) -> str:
     return told
 
 
-def _of_red(red: list[Suite], count: int) -> str:
+def _of_red(red: list[Suite], count: int, cut: str) -> str:
     failed = [suite for suite in red if suite.outcome == "fail"]
-    lost, queues = _lost(v for suite in failed for v in verdicts_of(suite.test, "main"))
+    lost, queues, ports = _lost(v for suite in failed for v in verdicts_of(suite.test, "main"))
     if lost:
-        where = f" in {' and '.join(queues)}" if 0 < len(queues) < 4 else ""
-        return f"Not lossless: {grouped(lost)} packet{'s' * (lost != 1)} lost{where}"
+        where = f" at {' and '.join(map(short_ports, ports))}" if 0 < len(ports) < 3 else ""
+        where += f" in {' and '.join(queues)}" if 0 < len(queues) < 4 else ""
+        return f"Not lossless: {grouped(lost)} packet{'s' * (lost != 1)} lost{where}{cut}"
     words = {"fail": "fail", "error": "could not be judged: the lab broke"}
     for outcome, word in words.items():
-        if found := sum(suite.outcome == outcome for suite in red):
-            return f"{found} of {count} suites {word}"
-    return f"Not known: {len(red)} of {count} suites prove nothing"
+        if found := [suite for suite in red if suite.outcome == outcome]:
+            return f"{len(found)} of {count} suites {word}{cut}{_why(found)}"
+    return f"Not known: {len(red)} of {count} suites prove nothing{cut}{_why(red)}"
+
+
+def _why(suites: list[Suite]) -> str:
+    """The worst verdict's sentence, of the first suite that says where to look; its remedy stands
+    with the suite."""
+    suite = next((each for each in suites if each.place), suites[0])
+    told = suite.verdict is None or not kept_its_word(suite.verdict)
+    said = str(brief(suite.answer.partition("; ")[0])) if told else ""
+    return f"; {suite.name}: {said}" if said else ""
 
 
 def _of_green(run: Json, asked: list[Suite], passes: str) -> str:
@@ -71,8 +81,9 @@ def _of_green(run: Json, asked: list[Suite], passes: str) -> str:
     return f"Lossless{where}: 0 of {grouped(sent)} packets lost, {passes}"
 
 
-def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str]]:
-    """Packets that a failed verdict counts where none may be lost, each counter once."""
+def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str], list[str]]:
+    """Packets that a failed verdict counts where none may be lost, each counter once; the queues
+    and the ports."""
     found: dict[tuple[str, str], int] = {}
     for verdict in verdicts:
         if verdict.get("outcome") != "fail":
@@ -81,8 +92,9 @@ def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str]]:
             measured = number(fact.get("measured"))
             found[str(verdict.get("phase")), str(fact.get("name"))] = int(measured or 0)
     lost = {key: count for key, count in found.items() if count > 0}
-    queues = sorted({m[1] for _, name in lost if (m := _QUEUE.search(name))})
-    return sum(lost.values()), queues
+    places = [(m[2], m[1]) for _, name in lost if (m := _QUEUE.fullmatch(name))]
+    queues, ports = (sorted({place[n] for place in places}) for n in (0, 1))
+    return sum(lost.values()), queues, ports
 
 
 def _dropped(verdict: Json) -> list[Json]:

@@ -326,5 +326,9 @@ addEventListener("beforeprint", () => {
 });
 for (const one of document.querySelectorAll(".lt-copy, .lt-tools")) one.hidden = false;
 root.style.setProperty("--print-line", JSON.stringify(`${document.title}, ${document.querySelector(".lt-top .lt-soft")?.lastChild?.textContent?.trim() ?? ""}`));
+for (const wide of document.querySelectorAll(".lt-picture .lt-wide")) {
+  const mark = wide.querySelector(".lt-ring, .lt-culprit")?.getBoundingClientRect(), seen = wide.getBoundingClientRect();
+  if (mark && mark.right > seen.right) wide.scrollLeft += mark.right - seen.right + 120; // the culprit is in sight on a phone
+}
 if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 show(wanted());

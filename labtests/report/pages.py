@@ -16,8 +16,8 @@ from labtests.report.past import Past
 from labtests.report.picture import picture_of
 from labtests.report.runs import Json, entries, lab_of, texts
 from labtests.report.sealing import page_script, policy
-from labtests.report.suites import Suite, suites_of
-from labtests.report.view import standing_of
+from labtests.report.suites import RED, Suite, suites_of
+from labtests.report.view import UNJUDGED, standing_of
 from labtests.transport.chronicle import Chronicle
 from labtests.verdicts import right_control
 
@@ -44,7 +44,9 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
         headline=headline(run, suites),
         picture=picture_of(run, suites),
         needs=[suite for suite in suites if suite.red],
-        turned=[suite for suite in suites if suite.red and suite.since.was == "pass"],
+        turned=[s for s in suites if s.red and s.since.was and s.since.was not in RED],
+        stayed=sum(suite.red and suite.since.was in RED for suite in suites),
+        new=[suite for suite in suites if suite.red and not suite.since.was],
         reddened=_since_green(suites, past),
         healed=sum(s.since.changed and s.outcome == "pass" for s in suites),
         controls=(sum(kept for kept, _ in controls), sum(count for _, count in controls)),
@@ -58,7 +60,7 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
 def _since_green(suites: list[Suite], past: Past) -> list[Suite]:
     """What is red and was asked and green in the last green run."""
     passed = {t.get("id") for t in entries((past.green or {}).get("tests"))
-              if standing_of(t) == "pass"}  # fmt: skip
+              if standing_of(t) in ("pass", UNJUDGED)}  # fmt: skip
     return [suite for suite in suites if suite.red and suite.test.get("id") in passed]
 
 
@@ -93,7 +95,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
 _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
-    *(view.losses_of, view.noise_of, view.login_of, view.error_of),
+    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of),
 )
 """What templates call, by the names that it has here."""
 

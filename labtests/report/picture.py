@@ -4,13 +4,14 @@ one phase counted there. Pure geometry; the template draws it."""
 from dataclasses import dataclass, field
 
 from labtests.capabilities import counters as c
+from labtests.report.marks import DrawnWords, broken_at, lost_between
 from labtests.report.runs import Json, entries, lab_of, number
 from labtests.report.series import hue_of
 from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
 HOST_W, HOST_H, ROW = 128.0, 44.0, 76.0
-SWITCH_W, GAP, TOP = 206.0, 168.0, 16.0
+SWITCH_W, GAP, TOP, LETTER_W = 206.0, 168.0, 16.0, 7.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
 
@@ -26,16 +27,7 @@ class DrawnBox:
     h: float
     switch: bool
     culprit: bool
-    lines: tuple["DrawnWords", ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnWords:
-    """A text beside a link or in a box. `hue` is the priority it speaks of."""
-
-    text: str
-    hue: int | None = None
-    bad: bool = False
+    lines: tuple[DrawnWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,23 +111,40 @@ def _ends(link: Json) -> list[Spot]:
 
 
 def _shown(suites: list[Suite]) -> tuple[Suite, Json] | None:
-    found: list[tuple[tuple[int, int], int, Suite, Json]] = []
+    """Of the first red suite whose verdicts name a phase, else of the stirred one."""
     for suite in suites:
-        asked = [v for v in entries(suite.test.get("verdicts")) if v.get("role") != "control"]
-        names = (
-            {v.get("phase") for v in asked if v.get("outcome") != "pass"} if suite.red else set()
-        )
-        for phase in entries(suite.test.get("phases")):
-            wanted = phase.get("name") in names if names else phase.get("kind") == "experiment"
-            if wanted:
-                lost = _sum(phase, (c.QUEUE_DROPPED_PACKETS,))
-                stir = _sum(phase, (c.PFC_TX_FRAMES, c.ECN_MARKED_PACKETS))
-                hues = {hue_of(flow) for flow in entries(phase.get("flows"))}
-                found.append(((-min(lost, 1), min(len(hues), 2)), stir, suite, phase))
-        if found and suite.red:
-            return min(found, key=lambda one: one[0])[2:]
-    best = max(found, key=lambda one: one[:2], default=None)
-    return best[2:] if best else None
+        if suite.red and (found := _red_phases(suite)):
+            return suite, max(found, key=_telling_most)
+    calm = [
+        (suite, phase)
+        for suite in suites
+        if not suite.red
+        for phase in entries(suite.test.get("phases"))
+        if phase.get("kind") == "experiment"
+    ]
+    return max(calm, key=lambda one: _stirred_most(one[1]), default=None)
+
+
+def _red_phases(suite: Suite) -> list[Json]:
+    asked = [v for v in entries(suite.test.get("verdicts")) if v.get("role") != "control"]
+    names = {v.get("phase") for v in asked if v.get("outcome") != "pass"}
+    return [p for p in entries(suite.test.get("phases")) if p.get("name") in names]
+
+
+def _telling_most(phase: Json) -> tuple[bool, int, int]:
+    """A control drops on purpose: what it lost is nothing to look at while there is another."""
+    lost = min(_sum(phase, (c.QUEUE_DROPPED_PACKETS,)), 1)
+    return phase.get("kind") != "control", lost, _classes(phase)
+
+
+def _stirred_most(phase: Json) -> tuple[int, int, int]:
+    """Some suites drop on purpose: they are not the picture of a run in which nothing was lost."""
+    lost = min(_sum(phase, (c.QUEUE_DROPPED_PACKETS,)), 1)
+    return -lost, _classes(phase), _sum(phase, (c.PFC_TX_FRAMES, c.ECN_MARKED_PACKETS))
+
+
+def _classes(phase: Json) -> int:
+    return min(len({hue_of(flow) for flow in entries(phase.get("flows"))}), 2)
 
 
 def _sum(phase: Json, names: tuple[str, ...]) -> int:
@@ -160,22 +169,31 @@ class _Layout:
         self._left_out = max(len(senders) - SENDERS_AT_MOST, 0)
         self._senders = senders[:SENDERS_AT_MOST]
         self._boxes: dict[str, DrawnBox] = {}
+        self._broken = broken_at(suite, counted.phase, [end for link in links for end in link])
+        self._host_w = max(HOST_W, *map(self._room, hosts)) if hosts else HOST_W
+        self._switch_w = max(SWITCH_W, *map(self._room, self._switches), SWITCH_W)
+
+    def _room(self, device: str) -> float:
+        """What its longest fact takes, in bold."""
+        return max((24 + LETTER_W * len(w.text) for w in self._broken.get(device, ())), default=0.0)
 
     def picture(self) -> LabPicture:
         """All of it."""
         columns = self._columns()
         rows = max(len(self._senders), len(self._receivers), *map(len, columns), 1)
-        told = max((len(self._egress(name)) for name in self._switches), default=0)
+        told = max(
+            (len(self._egress(n)) + len(self._broken.get(n, ())) for n in self._switches), default=0
+        )
         height = max(rows * ROW, 60.0 + 17 * told)
         self._column(self._senders, 8, height)
-        x = 8 + HOST_W + GAP
+        x = 8 + self._host_w + GAP
         for names in columns:
             self._column(names, x, height)
-            x += SWITCH_W + GAP * 0.72
+            x += self._switch_w + GAP * 0.72
         self._column(self._receivers, x, height)
         cables = tuple(cable for link in self._links if (cable := self._cable(link)))
         return LabPicture(
-            width=x + HOST_W + 12,
+            width=x + self._host_w + 12,
             height=height + TOP * 2,
             boxes=tuple(self._boxes.values()),
             cables=cables,
@@ -208,6 +226,7 @@ class _Layout:
             share = height / len(names)
             switch = name in self._switches
             lines = self._egress(name) if switch else self._at_host(name)
+            lines += self._broken.get(name, ())
             h = max(share - 14, 40.0 + 17 * len(lines)) if switch else HOST_H + 14.0 * len(lines)
             y = TOP + share * (n + 0.5) - h / 2
             place = self._suite.place
@@ -215,7 +234,7 @@ class _Layout:
                 name=name,
                 x=x,
                 y=y,
-                w=SWITCH_W if switch else HOST_W,
+                w=self._switch_w if switch else self._host_w,
                 h=h,
                 switch=switch,
                 culprit=bool(place and place.device == name and (not place.port or not switch)),
@@ -267,13 +286,14 @@ class _Layout:
         at_switch = b if sender else a
         port_x = x2 - 5 if at_switch is b else x1 + 5
         place = self._suite.place
+        lost = lost_between(self._suite, self._counted.phase, (a, b))
         return DrawnCable(
             x1=x1,
             y1=y1,
             x2=x2,
             y2=y2,
             above=tuple(self._sent(rates)),
-            below=tuple(self._returned(a, b)) if sender else (),
+            below=(*(self._returned(a, b) if sender else ()), *lost),
             port=short_port(at_switch.port),
             port_x=port_x,
             port_y=(y2 if at_switch is b else y1) - 6,

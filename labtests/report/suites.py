@@ -2,7 +2,10 @@
 left of its closest bound, and what is another than in the earlier run."""
 
 import re
+import textwrap
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from labtests.report.earlier import Moved, Since
 from labtests.report.past import Past, RedTest
@@ -14,8 +17,8 @@ WORDS = {"pass": "Yes", "fail": "No"}
 """Verdicts ask so that a pass is a yes. Whatever is not known is never a no."""
 NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
-LONGEST_CASE = 24
-_RED = ("fail", "error", "inconclusive")
+LONGEST_CASE, LONGEST_OWN = 24, 34
+RED = ("fail", "error", "inconclusive")
 _LONG = re.compile(r"\b(\d{5,})\b(?![\w/.])")
 
 
@@ -42,6 +45,7 @@ class Suite:
     controls: tuple[int, int]
     closest: Json | None
     left: float | None
+    verdict: Json | None
     since: Since
     before: Json | None = None
     red_test: RedTest | None = None
@@ -51,7 +55,7 @@ class Suite:
     @property
     def red(self) -> bool:
         """Whether it needs a person."""
-        return self.outcome in _RED
+        return self.outcome in RED
 
 
 def suites_of(run: Json, past: Past) -> list[Suite]:
@@ -59,19 +63,62 @@ def suites_of(run: Json, past: Past) -> list[Suite]:
     tests = entries(run.get("tests"))
     names = _names(tests)
     known = places_of(run)
-    found = [_suite(test, name, past, known) for test, name in zip(tests, names, strict=True)]
+    addresses = _addresses(names)
+    found = [
+        _suite(test, (name, address), past, known)
+        for test, name, address in zip(tests, names, addresses, strict=True)
+    ]
     return sorted(found, key=lambda suite: OUTCOMES.index(suite.outcome))
 
 
 def _names(tests: list[Json]) -> list[str]:
-    """`suites/test_s1_pfc.py::…` is "s1 pfc"; the second of a file has a number."""
-    found: list[str] = []
-    taken: dict[str, int] = {}
-    for test in tests:
-        file = str(test.get("id") or "").partition("::")[0].rpartition("/")[2].removesuffix(".py")
-        name = " ".join(re.findall(r"[A-Za-z0-9]+", file.removeprefix("test_"))) or "test"
-        taken[name] = taken.get(name, 0) + 1
-        found.append(name if taken[name] == 1 else f"{name} {taken[name]}")
+    """`suites/test_s1_pfc.py::…` is "s1 pfc"; of a file with several tests, each says what it is
+    by its function. What is still the same has a number."""
+    parts = [_file_and_function(test) for test in tests]
+    beside: dict[str, set[str]] = {}
+    for file, function in parts:
+        beside.setdefault(file, set()).add(function)
+    found = [
+        _with_case(_named(file, function, beside[file]), case_of(test))
+        for test, (file, function) in zip(tests, parts, strict=True)
+    ]
+    before = Counter[str]()
+    for place, name in enumerate(found):
+        before[name] += 1
+        found[place] = name if before[name] == 1 else f"{name} {before[name]}"
+    return found
+
+
+def _file_and_function(test: Json) -> tuple[str, str]:
+    """In words."""
+    file, _, rest = str(test.get("id") or "").partition("::")
+    file = file.rpartition("/")[2].removesuffix(".py").removeprefix("test_")
+    function = rest.partition("[")[0].rpartition("::")[2].removeprefix("test_")
+    return _words(file) or "test", _words(function)
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[A-Za-z0-9]+", text))
+
+
+def _named(file: str, function: str, beside: set[str]) -> str:
+    """`early warning` beside another of its file is "early warning: before it loses"."""
+    if len(beside) < 2:
+        return file
+    columns = zip(*(each.split() for each in beside), strict=False)
+    same = len(list(takewhile(lambda words: len(set(words)) == 1, columns)))
+    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder="")
+    return f"{file}: {own}" if own else file
+
+
+def _addresses(names: list[str]) -> list[str]:
+    """Where each is in the page: its name as a link has it, each of them once."""
+    taken = Counter[str]()
+    found = []
+    for name in names:
+        address = "-".join(re.findall(r"[a-z0-9]+", name.lower())) or "test"
+        taken[address] += 1
+        found.append(address if taken[address] == 1 else f"{address}--{taken[address]}")
     return found
 
 
@@ -82,27 +129,28 @@ def case_of(test: Json) -> str:
 
 
 def _with_case(name: str, case: str) -> str:
-    """`verbs 2` of the case `reads` is "verbs [reads]"."""
+    """`verbs` of the case `reads` is "verbs [reads]"."""
     if not case:
         return name
     short = case if len(case) <= LONGEST_CASE else f"{case[:LONGEST_CASE]}\u2026"
-    return f"{name.rstrip('0123456789').rstrip()} [{short}]"
+    return f"{name} [{short}]"
 
 
-def _suite(test: Json, name: str, past: Past, known: list[Spot]) -> Suite:
+def _suite(test: Json, called: tuple[str, str], past: Past, known: list[Spot]) -> Suite:
+    name, address = called
     outcome = standing_of(test)
     earlier = entries((past.last or {}).get("tests"))
     before = next((each for each in earlier if each.get("id") == test.get("id")), None)
     red_test = past.tests.get(str(test.get("id")))
     mains, controls = verdicts_of(test, "main"), verdicts_of(test, "control")
-    verdict = _telling(mains, controls)
+    verdict = _telling(_experiments_first(test, mains), controls)
     answer = _answer(test, verdict)
     since = Since.of(test, before, None if red_test is None else red_test.passed)
     share, fact = closest([fact for v in mains for fact in entries(v.get("facts"))])
     return Suite(
         test=test,
-        address=name.lower().replace(" ", "-"),
-        name=_with_case(name, case_of(test)),
+        address=address,
+        name=name,
         outcome=outcome,
         question=str(verdict.get("question") or "") if verdict else "",
         word=_word(verdict),
@@ -111,10 +159,11 @@ def _suite(test: Json, name: str, past: Past, known: list[Spot]) -> Suite:
         controls=(sum(map(kept_its_word, controls)), len(controls)),
         closest=fact,
         left=share,
+        verdict=verdict,
         since=since,
         before=before,
         red_test=red_test,
-        place=place_in(f"{answer}\n{test.get('error') or ''}", known) if outcome in _RED else None,
+        place=place_in(f"{answer}\n{test.get('error') or ''}", known) if outcome in RED else None,
         moved=since.most,
     )
 
@@ -124,6 +173,12 @@ def _word(verdict: Json | None) -> str:
     if verdict is None or verdict.get("role") == "control":
         return NOT_KNOWN
     return WORDS.get(str(verdict.get("outcome")), NOT_KNOWN)
+
+
+def _experiments_first(test: Json, verdicts: list[Json]) -> list[Json]:
+    """What is asked of the experiment goes before the same question asked of a control's phase."""
+    controls = {p.get("name") for p in entries(test.get("phases")) if p.get("kind") == "control"}
+    return sorted(verdicts, key=lambda verdict: verdict.get("phase") in controls)
 
 
 def _telling(mains: list[Json], controls: list[Json]) -> Json | None:
@@ -146,6 +201,14 @@ def _answer(test: Json, verdict: Json | None) -> str:
     if isinstance(error, str) and error:
         return error.splitlines()[0]
     return "no verdict was asked for" if test.get("outcome") == "pass" else "no verdict"
+
+
+def broken(fact: Json) -> bool:
+    """Whether it is why a verdict is not a pass: its bound is not kept, or it has no number."""
+    measured, margin = number(fact.get("measured")), number(fact.get("margin"))
+    if measured is None:
+        return bool(fact.get("note"))
+    return (margin is not None and margin < 0) or (fact.get("bound") == "= 0" and measured != 0)
 
 
 def closest(facts: list[Json]) -> tuple[float | None, Json | None]:
@@ -176,6 +239,11 @@ def places_of(run: Json) -> list[Spot]:
     found = [Spot(device=device, port=port) for device, port in sorted(ports)]
     found += [Spot(device=name) for name in names]
     return sorted(found, key=lambda place: -len(f"{place.device} {place.port}"))
+
+
+def after_place(text: str, place: Spot) -> str:
+    """What is said of a place, without its name."""
+    return re.sub(rf"^{re.escape(place.device)}[ :]{re.escape(place.port)}\s*", "", text)
 
 
 def place_in(text: str, known: list[Spot]) -> Spot | None:

@@ -1,5 +1,6 @@
 """A run's parts in the order and grouping in which the page shows them."""
 
+import shlex
 from typing import Any
 
 from labtests.report.runs import Json, entries, lab_of, number
@@ -180,3 +181,11 @@ def login_of(run: Json, device: str) -> str:
         if entry.get("name") == device:
             return str(entry.get("login") or "")
     return ""
+
+
+def served(run: Json) -> str:
+    """What serves a lab like that of a dry run, whose boxes have ended with it; "" where people
+    can log in to those of the run itself."""
+    file = str(lab_of(run).get("file") or "")
+    dry = simulated(run) and number(run.get("seed")) is not None
+    return shlex.join(["labtests", "simlab", "serve", file]) if dry and file else ""

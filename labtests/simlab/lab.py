@@ -1,7 +1,7 @@
 """A simulated lab made from a testbed: the network behind its links, one emulated device each."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pkgutil import iter_modules
 from types import ModuleType
@@ -64,6 +64,9 @@ class SimulatedLab:
             if port.address is not None
         }
         self._unplugged: set[Endpoint] = set()
+        self._pulled: set[Endpoint] = set()
+        self.on_link: list[Callable[[Endpoint], None]] = []
+        """Told of an end whose link may have gone down or come up."""
         self.devices: Mapping[str, Face] = {
             device.name: modules[device.name].face(self, device) for device in testbed.devices
         }
@@ -112,6 +115,27 @@ class SimulatedLab:
         (self._unplugged.discard if up else self._unplugged.add)(end)
         (self.network.restore if up else self.network.cut)(end.device, end.interface)
         self.dcbx.set_link(end, up)
+        self.tell_of_link(end)
+
+    def pull(self, end: Endpoint, out: bool) -> None:
+        """The cable is out at this end, and back again: too short for anybody to forget what was
+        set up over it."""
+        (self._pulled.add if out else self._pulled.discard)(end)
+        (self.network.cut if out else self.network.restore)(end.device, end.interface)
+        self.tell_of_link(end)
+
+    def tell_of_link(self, end: Endpoint) -> None:
+        """Both ends are told."""
+        peer = self.testbed.peer(end)
+        for told in (end, *([] if peer is None else [peer])):
+            for tell in self.on_link:
+                tell(told)
+
+    def has_link(self, end: Endpoint) -> bool:
+        """Whether the cable is plugged in at both ends."""
+        peer = self.testbed.peer(end)
+        out = self._unplugged | self._pulled
+        return peer is not None and end not in out and peer not in out
 
     def device_with_address(self, address: str) -> str | None:
         """Which host has this IPv4 address on a NIC; None when nobody has, or its link is down."""

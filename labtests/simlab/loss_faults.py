@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from labtests.inventory import Testbed
+from labtests.inventory import Endpoint, Testbed
 from labtests.network import Network, Script
 from labtests.simlab.face import Console, Face
 from labtests.simlab.faults import DeviceFaults, Met, UnknownFault
@@ -43,6 +43,9 @@ class CabledLab(Protocol):
     timeline: Timeline
     faults: dict[str, DeviceFaults]
     devices: Mapping[str, Face]
+
+    def pull(self, end: Endpoint, out: bool) -> None:
+        """The cable is out at this end, and back again."""
 
 
 class Mischief:
@@ -111,7 +114,7 @@ class Mischief:
     def _flap(self, fault: Fault) -> None:
         port = self._plugged(fault)
         down_ns = round(float(fault["milliseconds"]) * NS_PER_MS)
-        self._lab.network.cut(self._name, port)
+        self._lab.pull(Endpoint(device=self._name, interface=port), out=True)
         for name in ("link_down_events_phy", "carrier_down_count"):
             self._losses.grow(port, name, lambda: 1)
         self._losses.grow(port, "carrier_changes", lambda: 1)
@@ -125,7 +128,7 @@ class Mischief:
             self._losses.grow(port, "tx_dropped", lambda: lost)
         for name in ("carrier_up_count", "carrier_changes"):
             self._losses.grow(port, name, lambda: 1)
-        self._lab.network.restore(self._name, port)
+        self._lab.pull(Endpoint(device=self._name, interface=port), out=False)
 
     def _host_port(self, port: str) -> Any:
         """The NIC, if this is one."""

@@ -308,5 +308,6 @@ def _welcome(testbed: Testbed, ready: Message, doors: Doors) -> str:
         target = f"{address['user']}@{address['host']}"
         lines.append(f"  ssh -p {address['port']} {target:24} # {name}")
     if doors.live is not None:
-        lines += ["", f"labtests finds them by {doors.live.target}: pytest suites --testbed …"]
+        file = doors.live.target
+        lines += ["", f"labtests finds them by {file}: pytest suites --testbed {file}"]
     return "\n".join([*lines, "", "Ctrl-C ends it."])

@@ -8,6 +8,7 @@ import pytest
 from nights import S1, Night, written
 
 from labtests.history.background import background
+from labtests.history.comparing import compare
 from labtests.history.records import of_folder
 from labtests.history.store import History
 from labtests.report import Past, page, past_of, read_run
@@ -101,6 +102,36 @@ def test_a_lab_whose_state_was_not_read_is_not_the_same(where: str, tmp_path: Pa
     assert "What was another thing in the lab by then is not known." in page(run, past=past)
 
 
+def test_a_cable_that_was_moved_is_a_change_of_the_lab(where: str, tmp_path: Path) -> None:
+    """As LLDP said in the check before the run; a neighbour that was not heard is no change."""
+
+    def checked(place: Path, *heard: tuple[str, str]) -> Path:
+        told = [
+            {"check": "cabling", "level": level, "device": "sw", "port": "p1", "finding": finding}
+            for level, finding in heard
+        ]
+        (place / "check.json").write_text(json.dumps(told))
+        return place
+
+    green, quiet = (written(tmp_path, Night(day=n)) for n in (1, 2))
+    with History.open(where) as history:
+        history.enter(of_folder(checked(green, ("ok", "a:e is at the other end"))))
+        history.enter(of_folder(checked(quiet, ("not known", "no end shows its neighbour"))))
+    place = written(tmp_path / "now", Night(day=3, outcome="fail"))
+    checked(place, ("warning", "b:e is at the other end, and a:e should be"))
+    run = read_run(place)
+
+    past = background(where, run, place)
+
+    assert past.last_changes == ()
+    with History.open(where) as history:
+        lab = [each for each in compare(history.whole(1), of_folder(place)) if each.kind == "lab"]
+    assert [str(each) for each in lab] == [
+        "lab sw p1 cable by LLDP: a:e is at the other end -> b:e is at the other end, and a:e "
+        "should be"
+    ]
+
+
 def test_where_no_history_is_none_is_made(tmp_path: Path) -> None:
     run, past = asked(str(tmp_path / "history.sqlite"), tmp_path, Night(day=1, outcome="fail"))
 
@@ -142,3 +173,27 @@ def test_without_a_history_the_run_beside_says_what_it_can(tmp_path: Path) -> No
     assert past.green is last
     json.dumps(past.last)
     assert "3 things have changed in lab or suites" in page(run, past=past)
+
+
+@pytest.mark.parametrize(
+    ("was", "words"),
+    [
+        ("unjudged", '<b class="lt-word lt-fail">1 turned red:</b>'),
+        ("skipped", '<b class="lt-word lt-fail">1 turned red:</b>'),
+        ("not there", "1 red that did not run then:</b>"),
+        ("fail", "Nothing turned red, 1 red as before"),
+    ],
+)
+def test_whatever_was_not_red_and_is_has_turned_red(tmp_path: Path, was: str, words: str) -> None:
+    last, run = (read_run(written(tmp_path, Night(day=n, outcome="fail"))) for n in (1, 2))
+    if was == "not there":
+        del last["tests"][0]
+    elif was == "unjudged":
+        last["tests"][0] |= {"outcome": "pass", "verdicts": []}
+    else:
+        last["tests"][0]["outcome"] = was
+
+    html = page(run, past=past_of(run, Past(), last))
+
+    assert words in html
+    assert ("Nothing turned red" in html) is (was == "fail")

@@ -1,12 +1,17 @@
 """A run enters itself when it has ended; no trouble with the history is a run's."""
 
+import socket
+import time
+
 import pytest
 from click.testing import CliRunner
 from nights import Night, written
 
 from labtests.__main__ import main
+from labtests.history.background import background
 from labtests.history.entering import enter_run
-from labtests.history.store import FILE, History
+from labtests.history.store import FILE, VARIABLE, History
+from labtests.report import read_run
 
 
 @pytest.fixture
@@ -94,3 +99,19 @@ def test_one_broken_folder_keeps_no_other_out(folder, tmp_path):
     assert "not entered: " in ended.output
     assert f"entered: {folder}" in ended.output
     assert kept(where) == 1
+
+
+def test_a_server_that_does_not_answer_is_waited_for_once_and_not_long(folder, monkeypatch):
+    """The page asks it first; the end of the run does not try again, and says what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        where = f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/x"
+        monkeypatch.setenv(VARIABLE, where)
+        began_s = time.monotonic()
+        past = background(where, read_run(folder), folder)
+        said: list[str] = []
+        enter_run(folder, None, said.append, problem=past.problem)
+        took_s = time.monotonic() - began_s
+
+    assert 0 < took_s < 10
+    assert said[0].startswith("the run is not in the history: history postgresql+psycopg://u@127")
+    assert said[-1] == f"  later: labtests history import {folder}"

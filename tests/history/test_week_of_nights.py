@@ -1,5 +1,6 @@
 """A week of nights, with a firmware that halves a margin and one red: in the words of a user."""
 
+import json
 import math
 import random
 import re
@@ -180,6 +181,23 @@ def test_a_test_that_is_no_longer_run_is_worse(tmp_path):
     ended = CliRunner().invoke(main, ["compare", str(old), str(new)])
     assert f"worse: outcome {S2}: pass -> not there" in ended.output
     assert ended.exit_code == 1
+
+
+@pytest.mark.parametrize("part", [1, 2])
+def test_what_a_part_of_the_suites_leaves_out_is_one_line(tmp_path, part):
+    """`-k s1` against the whole night, either way: 25 suites that did not run are no 25 lines."""
+    folders = [written(tmp_path / "lab", Night(day=day, other="fail")) for day in (1, 2)]
+    run = json.loads((folders[part - 1] / "run.json").read_text())
+    (folders[part - 1] / "run.json").write_text(
+        json.dumps(run | {"whole": False, "tests": run["tests"][:1]})
+    )
+
+    ended = CliRunner().invoke(main, ["compare", *map(str, folders)])
+
+    told = "not run -> 1 fail" if part == 1 else "1 fail -> not run"
+    outcomes = [line for line in ended.output.splitlines() if "outcome" in line]
+    assert outcomes == [f"outcome of 1 test that only one run was asked for: {told}"]
+    assert ended.exit_code == 0
 
 
 @pytest.mark.parametrize("seed", range(20))

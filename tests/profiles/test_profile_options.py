@@ -25,8 +25,8 @@ PROFILE = str(ROOT / "profiles" / "lossless-25g.yaml")
         (("--seed", "3"), "--seed is for a simulated lab: give --dry-run too"),
         (("--fault", '{"kind": "lldpad", "device": "ServerA"}'), "--fault is for a simulated lab"),
         (("--dry-run", "--fault", '{"kind": "lldpad"}'), '--fault: "device" is missing (one of'),
-        (("--dry-run", "--fault", "{"), "--fault {: Expecting property name"),
-        (("--dry-run", "--fault", ""), "--fault : Expecting value"),
+        (("--dry-run", "--fault", "{"), "--fault {: give a JSON object (Expecting property name"),
+        (("--dry-run", "--fault", ""), "--fault : give a JSON object (Expecting value"),
     ],
 )
 def test_a_wrong_option_is_refused_and_leaves_nothing(word, options, words, tmp_path, monkeypatch):

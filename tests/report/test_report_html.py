@@ -354,6 +354,22 @@ def test_a_long_sentence_is_short_in_its_line_and_whole_behind_it(run: Json, tex
 # -- the whole page ----------------------------------------------------------------------------
 
 
+def test_one_is_sent_to_boxes_that_are_there(
+    run: Json, text_of: Text, test_of: Callable[..., Json], verdict_of: Any
+) -> None:
+    """The address of an emulated box is gone with a dry run; who logs in gets the real one."""
+    because = "ServerA enp3s0f0np0 rx_crc_errors +1"
+    run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail", because=because)]))
+
+    served_by_hand, hardware = run | {"seed": None}, run | {"backend": "hardware", "seed": None}
+
+    assert "ssh root@server-a" not in text_of(page(run))
+    for its_own in (served_by_hand, hardware):
+        told = text_of(page(its_own))
+        assert "Go to ServerA: ssh root@server-a" in told
+        assert "simlab serve" not in told
+
+
 def test_failed_tests_come_first_and_have_a_card(
     run: Json, tags_of: Tags, text_of: Text, test_of: Callable[..., Json], verdict_of: Any
 ) -> None:
@@ -367,9 +383,10 @@ def test_failed_tests_come_first_and_have_a_card(
 
     assert suites == ["loses", "pauses"]
     text = text_of(html)
-    assert "Not lossless: 42 packets lost in queue 3" in text
+    assert "Not lossless: 42 packets lost at S6550 in queue 3" in text
     assert "Needs a person ✕ loses FAIL" in text
-    assert "Go to S6550, port 1/0/13:" in text
+    assert "Look at S6550, port 1/0/13: A simulated box, which ended with the run." in text
+    assert "labtests simlab serve testbeds/h3c-s6550-cx4.yaml" in text
     assert "queue 3: ✕" not in text  # the picture's counters are the phase's own
     assert '<circle class="lt-ring"' in html
 

@@ -96,3 +96,63 @@ def test_a_run_that_does_not_say_how_the_lab_is_cabled_has_no_picture(run: Json)
 
     assert picture_of(run, suites_of(run, Past())) is None
     assert "<figure" not in page(run)
+
+
+def test_a_control_that_drops_on_purpose_is_not_the_picture_of_a_red_run(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    """The hosts' part is asked of both phases, and is red in both."""
+    test = run["tests"][0]
+    phase = test["phases"][0]
+    drop = {**phase["counters"][0], "counter": "dropped_packets", "increase": 9}
+    test["phases"] = [{**phase, "name": "off", "kind": "control", "counters": [drop]}, phase]
+    crc = {"name": "S6550 Twenty-FiveGigE1/0/14 rx_crc_errors", "bound": "= 0", "measured": 1690}
+    because = ("off", "S6550 Twenty-FiveGigE1/0/14 +5"), (phase["name"], "S6550 ... +1690")
+    test["verdicts"] = [
+        verdict_of(outcome="fail", because=said, phase=name, facts=[{**crc, "margin": -1690}])
+        for name, said in because
+    ]
+    test["outcome"] = "fail"
+
+    picture = drawn(run)
+    (switch,) = [box for box in picture.boxes if box.switch]
+
+    assert picture.phase == phase["name"]
+    assert picture.suite.answer == "S6550 ... +1690"
+    assert "\u2715 1/0/14 rx crc errors 1\u202f690" in [w.text for w in switch.lines if w.bad]
+
+
+def test_a_counter_without_a_value_is_shown_at_its_device(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    dead = {"name": "S6550 Twenty-FiveGigE1/0/14 priority 3 pfc_tx_frames", "measured": None}
+    facts = [{**dead, "bound": "> 0", "note": "no row"}]
+    run["tests"][0] |= {
+        "outcome": "inconclusive",
+        "verdicts": [verdict_of(outcome="inconclusive", facts=facts)],
+    }
+
+    (switch,) = [box for box in drawn(run).boxes if box.switch]
+
+    assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no value"]
+
+
+def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[..., Json]) -> None:
+    name = "sent by S6550 Twenty-FiveGigE1/0/13 - received by ServerC eth0"
+    fact = {"name": name, "measured": 1690, "bound": "-10 to 10", "margin": -1680}
+    red = verdict_of(outcome="inconclusive", facts=[fact])
+    run["tests"][0] |= {"outcome": "inconclusive", "verdicts": [red]}
+
+    told = {cable.port: [w.text for w in cable.below if w.bad] for cable in drawn(run).cables}
+
+    assert told == {"1/0/13": ["\u2715 1\u202f690 missing"], "1/0/14": []}
+    assert "<b>broken</b>" in page(run)
+
+
+def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:
+    phase = run["tests"][0]["phases"][0]
+    drop = {**phase["counters"][0], "counter": "dropped_packets", "increase": 9}
+    drops = {**phase, "name": "overload", "counters": [*phase["counters"], drop] * 2}
+    run["tests"][0]["phases"] = [drops, phase]
+
+    assert drawn(run).phase == phase["name"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from labtests.pytest_plugin.folder import point_latest
+from labtests.pytest_plugin.options import TakenNames
 from labtests.pytest_plugin.run import Run
 from labtests.report.headline import headline
 from labtests.report.past import Past
@@ -93,26 +94,77 @@ def test_suites_that_were_not_asked_are_counted(
 
     assert found.startswith(said)
     assert cut.startswith("Not whole: 1 of 5" if outcome == "pass" else "1 of 5 suites could not")
-    assert cut.endswith("1 without a verdict" if outcome == "pass" else ", 2 did not run")
+    assert ("1 without a verdict" if outcome == "pass" else ", 2 did not run") in cut
     assert outcome == "error" or "1 skipped, 1 without a verdict" in found
 
 
-def test_the_command_that_runs_a_test_again_works_in_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_red_headline_says_the_worst_verdict_with_its_place_and_its_number(
+    run: Json, test_of: Any, verdict_of: Any
 ) -> None:
-    (tmp_path / "a lab").mkdir()
-    root = tmp_path / "a lab"
-    monkeypatch.chdir(root)
-    monkeypatch.setattr("sys.executable", str(root / ".venv" / "bin" / "python"))
-    monkeypatch.setattr("labtests.pytest_plugin.run.asked_testbed", lambda _: Path("lab.yaml"))
-    asked = {"lab_seconds": 5.0, "no_controls": True, "tolerate": ["cables"], "fault": ["{}"]}
-    config = SimpleNamespace(
-        getoption=lambda name: asked.get(name.removeprefix("labtests_")), rootpath=root
+    because = "cable S6550 Twenty-FiveGigE1/0/13 - r damaged: r rx_crc_errors +1690; clean it"
+    run["tests"] += [test_of("odd", "fail", [verdict_of(outcome="fail", because="it is odd")])]
+    run["tests"] += [test_of("crc", "fail", [verdict_of(outcome="fail", because=because)])]
+
+    said = headline(run | {"not_run": ["a"]}, suites_of(run, Past()))
+
+    assert said == (
+        "2 of 4 suites fail, 1 did not run; crc: cable S6550 1/0/13 - r damaged: "
+        "r rx_crc_errors +1690"
     )
 
-    told = Run.rerun(SimpleNamespace(config=config, dry=True, seed=3), "suites/test_a.py::a[b c]")  # type: ignore[arg-type]
 
-    assert told == (
+def rerun(root: Path, *, testbed: str, taken: tuple[str, ...] = ()) -> str:
+    """Of a test of this folder."""
+    asked = {"lab_seconds": 5.0, "no_controls": True, "tolerate": ["cables"], "fault": ["{}"]}
+    config = SimpleNamespace(
+        getoption=lambda name: (asked | {"testbed": testbed}).get(name.removeprefix("labtests_")),
+        rootpath=root,
+        pluginmanager=SimpleNamespace(get_plugin=lambda _: TakenNames(taken)),
+    )
+    run = SimpleNamespace(config=config, dry=True, seed=3)
+    return Run.rerun(run, "suites/test_a.py::a[b c]")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = tmp_path / "a lab"
+    found.mkdir()
+    monkeypatch.chdir(found)
+    monkeypatch.delenv("LABTESTS_TESTBED", raising=False)
+    monkeypatch.setattr("sys.executable", str(found / ".venv" / "bin" / "python"))
+    return found
+
+
+def test_the_command_that_runs_a_test_again_works_in_any_folder(root: Path) -> None:
+    assert rerun(root, testbed="./lab.yaml") == (
         f"cd '{root}' && .venv/bin/python -m pytest 'suites/test_a.py::a[b c]' --testbed lab.yaml "
         "--dry-run --seed 3 --lab-seconds 5 --no-controls --tolerate cables --fault '{}'"
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("sub/../lab.yaml", "lab.yaml"),
+        ("../labs/lab.yaml", "../labs/lab.yaml"),
+        ("h3c-s6550-cx4", "h3c-s6550-cx4"),
+        ("/srv/labs/lab.yaml", "/srv/labs/lab.yaml"),
+    ],
+)
+def test_the_testbed_is_named_as_one_would_from_there(root: Path, asked: str, told: str) -> None:
+    assert f" --testbed {told} --dry-run" in rerun(root, testbed=asked)
+
+
+def test_options_that_are_somebody_elses_here_have_their_longer_names(root: Path) -> None:
+    told = rerun(root, testbed="./lab.yaml", taken=("--testbed", "--lab-seconds"))
+
+    assert " --labtests-testbed lab.yaml --dry-run --seed 3 --labtests-lab-seconds 5 " in told
+
+
+@pytest.mark.parametrize(("faults", "news"), [([], True), (["{}"], False)])
+def test_a_lab_that_was_broken_on_purpose_is_not_the_latest(faults: list[str], news: bool) -> None:
+    config = SimpleNamespace(getoption=lambda _: faults)
+
+    run = SimpleNamespace(config=config, whole=True)
+
+    assert Run._is_news.fget(run) is news  # type: ignore[attr-defined]

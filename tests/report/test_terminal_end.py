@@ -62,7 +62,7 @@ def test_the_end_says_lab_trust_question_and_answer(
     assert told["lab"].startswith("h3c-s6550-cx4: three servers")
     assert told["trust"].startswith("simulated, seed 1: no box was touched")
     assert told["asked"].startswith("3 suites, ")
-    assert told["answer"] == "1 of 3 suites fail"
+    assert told["answer"] == "1 of 3 suites fail; loses: the main sentence"
     assert told["fail"].startswith("loses: ")
     assert dict(in_short(run | {"backend": "hardware"}))["trust"] == "hardware"
     assert dict(in_short(run | {"backend": None}))["trust"].startswith("simulated")
@@ -112,6 +112,20 @@ def test_a_page_that_is_there_stays_when_the_disk_is_full(
 
     assert place.read_text() == "<html>whole</html>"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_tests_of_one_file_are_called_by_what_they_are(run: Json, test_of: Any) -> None:
+    for name in ("a_switch_warns_before_it_loses", "a_switch_warns_of_a_host"):
+        test = test_of("early", "pass", [])
+        run["tests"].append(test | {"id": f"suites/test_early_warning.py::test_{name}"})
+    run["tests"].append(run["tests"][-1])
+
+    found = suites_of(run, Past())
+    names = [suite.name for suite in found]
+
+    of_a_host = "early warning: of a host"
+    assert set(names) > {"early warning: before it loses", of_a_host, f"{of_a_host} 2"}
+    assert len({suite.address for suite in found}) == 4
 
 
 def test_cases_of_one_test_are_told_apart(run: Json, tmp_path: Path, test_of: Any) -> None:

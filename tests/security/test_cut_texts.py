@@ -186,6 +186,7 @@ OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "report/answer.py": 1,  # a list of suites
     "report/details.py": 1,  # of a journal, which has no secret
     "report/earlier.py": 1,  # a list of folders
+    "report/marks.py": 1,  # a list of facts
     "report/picture.py": 1,  # a list of senders
     "report/sealing.py": 1,  # a page
     "report/suites.py": 2,  # of run.json; the id of a case

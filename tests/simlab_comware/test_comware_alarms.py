@@ -1,6 +1,9 @@
 """Early warnings of Comware: thresholds are made, read back and put back; the emulated switch logs
 what exceeds them, and the log is read."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from labtests.capabilities.records import PfcAlarm
@@ -132,3 +135,30 @@ def test_a_reboot_forgets_what_was_logged(overloaded, switch, driver):
     overloaded.inject({"kind": "reboot", "device": "S6550", "seconds": 0.1})
     overloaded.advance(500 * MS)
     assert warned(driver) == []
+
+
+def test_a_port_that_goes_down_and_comes_up_is_logged_as_recorded(bench):
+    bench.type(f"interface {OUT}", "shutdown", "undo shutdown", "undo shutdown")
+
+    log = bench.run("display logbuffer").text.splitlines()[6:]
+    face = Path(__file__).parents[1] / "transcripts" / "comware-face"
+    recorded = (face / "log-link.txt").read_text().splitlines()[2:]
+    bare = [re.sub(r"^%.*? (IFNET/\S+ .* interface )\S+", r"\1PORT", each) for each in recorded]
+
+    assert [re.sub(r"^%.*? (IFNET/\S+ .* interface )\S+", r"\1PORT", each) for each in log] == bare
+    assert all(OUT in each for each in log)
+    backwards = bench.run("display logbuffer reverse").text.splitlines()[6:]
+    assert backwards == log[::-1]
+
+
+def test_what_an_engineer_asks_a_comware_box_is_answered(bench):
+    neighbours = bench.run("display lldp neighbor-information").text
+    assert neighbours.count("LLDP neighbor-information of port") == 3
+    one = bench.run(f"display lldp neighbor-information interface {OUT}").text
+    assert one.strip() in neighbours
+    assert " PortID/subtype      : " in one
+    assert "5 packet(s) received, 0.0% packet loss" in bench.run("ping 127.0.0.1").text
+    assert "0 packet(s) received, 100.0% packet loss" in bench.run("ping 10.9.9.9").text
+    assert "DEVICE_NAME          : S6550XE" in bench.run("display device manuinfo").text
+    diagnosis = bench.run(f"display transceiver diagnosis interface {OUT}").text
+    assert "does not support this function" in diagnosis

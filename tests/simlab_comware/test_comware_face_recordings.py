@@ -374,6 +374,31 @@ def test_rates_devices_and_transceivers_have_the_words_of_the_recordings():
     assert [line.partition(":")[0] for line in stripped(shown)] == names
 
 
-def test_a_ping_that_nobody_answers_is_the_recording():
+def test_pings_are_the_recordings():
     recorded = recording("ping", FACE_TRANSCRIPTS)
-    assert printed("ping", host="192.168.1.1", count=5) == recorded
+    assert printed("ping", host="192.168.1.1", count=5, answered=False) == recorded
+    answered = {"host": "198.19.144.117", "count": 1, "answered": True, "ms": "0.871"}
+    assert printed("ping", **answered) == recording("ping-answered", FACE_TRANSCRIPTS)
+
+
+@pytest.mark.parametrize("name", ["lldp-neighbors", "lldp-neighbor-host"])
+def test_neighbours_in_brief_are_the_recordings(name):
+    recorded = recording(name, FACE_TRANSCRIPTS)
+    number, port = re.search(r"port (\d+)\[(\S+)\]", recorded).groups()
+    chassis, port_id, kind = re.search(
+        r"ChassisID/subtype   : (\S+)/MAC address\n PortID/subtype      : (\S+)/(.+)", recorded
+    ).groups()
+    heard = {"chassis": chassis, "port_id": port_id, "port_id_type": kind}
+    shown = printed("lldp-neighbor-brief", number=number, port=port, heard=heard)
+    assert shown.rstrip() == recorded.rstrip()
+
+
+def test_who_made_the_box_and_what_a_module_tells_are_the_recordings():
+    recorded = recording("device-manuinfo", FACE_TRANSCRIPTS)
+    named = dict(line.split(" : ") for line in recorded.splitlines()[1:])
+    model, serial, address, made, vendor = named.values()
+    told = {"model": model, "serial": serial, "made": made, "vendor": vendor}
+    assert printed("device-manuinfo", hardware_address=address, **told) == recorded
+    recorded = recording("transceiver-diagnosis", FACE_TRANSCRIPTS)
+    port = "Ten-GigabitEthernet1/0/51"
+    assert printed("transceiver-diagnosis", port=port, present=True) == recorded

@@ -98,3 +98,35 @@ def test_python_is_said_to_be_missing_by_the_box(hands) -> None:
         answer = hands.run(name)
         assert answer.status != 0
         assert "the simulated box does not emulate this: Python; of Ansible, use raw" in answer.err
+
+
+def test_echo_requests_are_counted_at_both_hosts(make_lab: Callable[..., Hands]) -> None:
+    """By the stack and by the NIC, where people look when a ping gets no answer."""
+    hands = make_lab(real=True)
+
+    def read(device: str, *names: str) -> list[int]:
+        lines = hands.output("cat /proc/net/snmp", device).splitlines()
+        head, values = [line.split()[1:] for line in lines if line.startswith("Icmp:")]
+        return [int(dict(zip(head, values, strict=True))[name]) for name in names]
+
+    def frames(device: str) -> list[int]:
+        names = " ".join(f"{way}_{what}" for what in ("packets", "bytes") for way in ("tx", "rx"))
+        shown = hands.output(f"cd /sys/class/net/{INTERFACE}/statistics; cat {names}", device)
+        return list(map(int, shown.split()))
+
+    for target in ("192.168.10.11", "127.0.0.1", "192.168.10.10"):
+        hands.run(f"ping -c 3 -i 0.2 {target}")
+        hands.advance(2)
+
+    sent = ("OutMsgs", "OutEchos", "InMsgs", "InEchoReps", "InEchos")
+    assert read("ServerA", *sent) == [3, 3, 3, 3, 0]
+    answered = ("OutMsgs", "OutEchoReps", "InMsgs", "InEchos", "OutEchos")
+    assert read("ServerB", *answered) == [3, 3, 3, 3, 0]
+    assert frames("ServerA") == frames("ServerB") == [3, 3, 3 * 98, 3 * 98]
+    assert " tx_packets: 3\n" in hands.output(f"ethtool -S {INTERFACE}")
+    hands.run("ping -c 2 -i 0.2 -W 1 192.168.10.99")
+    hands.advance(3)
+    assert read("ServerA", "OutEchos", "InEchoReps") == [5, 3]
+    assert frames("ServerA")[:2] == [3, 3]
+    hands.run("ping -c 1 -s 4000 192.168.10.11")
+    assert frames("ServerA")[:2] == [6, 6]

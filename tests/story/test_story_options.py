@@ -94,7 +94,11 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
     ("options", "words"),
     [
         (("--testbed", "nosuch"), "testbeds/ has: cumulus-cx5, h3c-dot1p"),
-        ((*DRY, "--fault", "{bad"), "--fault {bad: Expecting property name"),
+        ((*DRY, "--fault", "{bad"), "--fault {bad: give a JSON object (Expecting property name"),
+        (
+            (*DRY, "--fault", "one-frame-is-lost"),
+            "is run by: labtests faults run one-frame-is-lost",
+        ),
         ((*DRY, "--fault", '{"kind": "nope", "device": "ServerA"}'), "none of dead-counter, "),
         ((*DRY, "--fault", '{"kind": "lldpad"}'), '--fault: "device" is missing (one of ServerA, '),
         ((*DRY, "--fault", '{"device": "S6550"}'), '--fault: "kind" is missing (one of dead-'),

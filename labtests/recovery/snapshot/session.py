@@ -5,6 +5,7 @@ and the change journal; suites have the same by pytest_plugin/run.py.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from labtests.simlab.control import LabProcess
 
 FAULTS_GUIDE = "docs/simulated-lab.md"
+_FAULT_NAME = re.compile(r"[a-z][a-z0-9.]*(-[a-z0-9.]+)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,14 @@ def _fault(testbed: Testbed, text: str) -> dict[str, Any]:
     try:
         fault = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise WrongOption(f"--fault {excerpt(text, 200)}: {error}") from error
+        hint = (
+            f"\n  remedy: the fault {text} of docs/faults.md is run by: labtests faults run {text}"
+            if _FAULT_NAME.fullmatch(text)
+            else f"\n  remedy: see {FAULTS_GUIDE}"
+        )
+        raise WrongOption(
+            f"--fault {excerpt(text, 200)}: give a JSON object ({error}){hint}"
+        ) from error
     if not isinstance(fault, dict):
         raise WrongOption(f"--fault {text}: give a JSON object ({FAULTS_GUIDE})")
     kinds = {device.name: driver_module(device.platform).KIND for device in testbed.devices}

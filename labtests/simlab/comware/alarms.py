@@ -1,4 +1,5 @@
-"""Early warning of pause frames: its lines in interface view, and what is logged.
+"""The log: of ports that go down and come up, and of early warning of pause frames, whose lines in
+interface view are here.
 
 H3C, "Configuring PFC"; the sentence is from memory, and so is that each priority has a line of its
 own, and that a rate is that of the last second. A warning comes when a rate reaches its threshold,
@@ -8,7 +9,7 @@ and again when it has been below in between.
 from collections.abc import Mapping
 from typing import Any
 
-from labtests.inventory import Device
+from labtests.inventory import Device, Endpoint
 from labtests.network import PfcCounters
 from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.lab import SimulatedLab
@@ -27,7 +28,21 @@ class ComwareSwitch(CliSwitch):
         self._above: set[tuple[str, str, int]] = set()
         self._seen: dict[str, tuple[PfcCounters, ...]] = {}
         self.faults.on_reset.append(self.log.clear)
+        self._dark: set[str] = set()
+        lab.on_link.append(self._heard_of_link)
         lab.timeline.after(NS_PER_S, self._look)
+
+    def _heard_of_link(self, end: Endpoint) -> None:
+        """A port that went down or came up: two lines."""
+        up, port = self._lab.has_link(end), end.interface
+        if end.device != self.name or up == (port not in self._dark):
+            return
+        (self._dark.discard if up else self._dark.add)(port)
+        for what, state in (("3/PHY_UPDOWN", "Physical"), ("5/LINK_UPDOWN", "Line protocol")):
+            self.log.append(
+                f"%{self._stamp()} {self.hostname} IFNET/{what}: {state} state on the interface "
+                f"{port} changed to {'up' if up else 'down'}."
+            )
 
     def _look(self) -> None:
         for name in self.network.ports:
@@ -56,13 +71,15 @@ class ComwareSwitch(CliSwitch):
 
     def _sentence(self, which: tuple[str, str, int], threshold: int, frames: int) -> str:
         port, way, priority = which
-        now = self.now
-        stamp = f"{now:%b} {now.day:>2} {now:%H:%M:%S}:{now.microsecond // 1000:03} {now.year}"
         return (
-            f"%{stamp} {self.hostname} PFC/4/PFC_WARNING:On interface {port}, the rate of "
+            f"%{self._stamp()} {self.hostname} PFC/4/PFC_WARNING:On interface {port}, the rate of "
             f"{_SAID[way]} PFC packets of 802.1p priority {priority} exceeds the PFC early-warning "
             f"threshold {threshold} pps. The current rate is {frames}."
         )
+
+    def _stamp(self) -> str:
+        now = self.now
+        return f"{now:%b} {now.day:>2} {now:%H:%M:%S}:{now.microsecond // 1000:03} {now.year}"
 
 
 _COUNTERS = {"inpps": "rx_frames", "outpps": "tx_frames"}

@@ -17,6 +17,8 @@ from labtests.simlab.switch_cli import (
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
 MODEL = "S6550XE-56HF-HI"
+OWN_ADDRESS = "0200-0000-ffff"  # locally administered
+PING_MS = "0.163"  # made up: no packet of it is in the network
 NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 MAPS = ("dot1p-lp", "dscp-dot1p", "dscp-lp")
 SHOWN_MAPS = ("dscp-dot1p", "dot1p-lp")
@@ -142,9 +144,18 @@ def _version(session: CliSession, call: CliCall) -> str:
 
 
 def _log(session: CliSession, call: CliCall) -> str:
-    """Of which no message was ever lost."""
+    """Of which no message was ever lost; `reverse`: the newest first."""
     switch: Any = session.switch
-    return session.show("logbuffer", entries=switch.log)
+    entries = switch.log[::-1] if "reverse" in call.keywords else switch.log
+    return session.show("logbuffer", entries=entries)
+
+
+def _manufacture(session: CliSession, call: CliCall) -> str:
+    """What is not known of a box that is emulated says so, or NONE."""
+    named = {"serial": "SIMULATED", "vendor": "SIMULATED", "made": "NONE"}
+    return session.show(
+        "device-manuinfo", model=MODEL, hardware_address=OWN_ADDRESS.upper(), **named
+    )
 
 
 def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
@@ -229,7 +240,9 @@ def _transceiver(switch: EmulatedSwitch, port: str) -> Shown:
 
 
 def _ping(session: CliSession, call: CliCall) -> str:
-    return session.show("ping", host=call.values["host"], count=call.values.get("count", 5))
+    host, count = call.values["host"], call.values.get("count", 5)
+    own = host == "localhost" or host.startswith("127.")
+    return session.show("ping", host=host, count=count, answered=own, ms=PING_MS)
 
 
 _WAYS = {"inbound": "rx", "outbound": "tx"}
@@ -237,7 +250,15 @@ PORT = "[ <port> ]"
 DISPLAYS = {
     "display version": CliCommand(_version),
     "display clock": clock(),
-    "display logbuffer": CliCommand(_log),
+    "display logbuffer [ reverse ]": CliCommand(_log),
+    "display lldp neighbor-information": per_port("lldp-neighbor-brief", _neighbour),
+    "display lldp neighbor-information interface <port>": per_port(
+        "lldp-neighbor-brief", _neighbour
+    ),
+    "display device manuinfo": CliCommand(_manufacture),
+    f"display transceiver diagnosis interface {PORT}": per_port(
+        "transceiver-diagnosis", _transceiver
+    ),
     "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
     "display lldp neighbor-information interface <port> verbose": per_port(
         "lldp-neighbor", _neighbour

@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 
 from labtests.inventory import Device
@@ -16,7 +16,38 @@ FIRST_VLAN_INDEX = 100  # ifindex: made long after the ports
 FIRMWARE = "12.28.2006"
 MELLANOX_OUI = "b8:59:9f"
 DEFAULT_MTU_BYTES = 1500
+FCS_BYTES = 4
 LEAST_MTU_BYTES, LARGEST_MTU_BYTES = 68, 9978  # minmtu and maxmtu of mlx5 (from memory)
+
+
+@dataclass(slots=True)
+class EchoFrames:
+    """Echo requests and answers that the packet network does not know: they go before and after
+    traffic, and hold no queue. Bytes are of frames without their FCS."""
+
+    rx_packets: int = 0
+    rx_bytes: int = 0
+    tx_packets: int = 0
+    tx_bytes: int = 0
+
+    def of(self, counted: NicCounters) -> NicCounters:
+        """The same counters with them: of priority 0, as they ask for nothing else."""
+
+        def first(values: tuple[int, ...], more: int) -> tuple[int, ...]:
+            return (values[0] + more, *values[1:])
+
+        fcs_in, fcs_out = FCS_BYTES * self.rx_packets, FCS_BYTES * self.tx_packets
+        return replace(
+            counted,
+            rx_packets=first(counted.rx_packets, self.rx_packets),
+            tx_packets=first(counted.tx_packets, self.tx_packets),
+            rx_bytes=first(counted.rx_bytes, self.rx_bytes + fcs_in),
+            tx_bytes=first(counted.tx_bytes, self.tx_bytes + fcs_out),
+            ip_in_receives=counted.ip_in_receives + self.rx_packets,
+            ip_in_bytes=counted.ip_in_bytes + self.rx_bytes,
+            ip_out_packets=counted.ip_out_packets + self.tx_packets,
+            ip_out_bytes=counted.ip_out_bytes + self.tx_bytes,
+        )
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -39,6 +70,7 @@ class NicPort:
     attached: str = "qdisc mq"  # as `ip link` says it, with the bridge if it is in one
     vlan: VlanInterface | None = None  # has the address
     enabled: bool = True  # `ip link set IF up`
+    echoes: EchoFrames = field(default_factory=EchoFrames)
 
     @property
     def up(self) -> bool:
@@ -114,17 +146,20 @@ class NicPort:
         )
         return (own, upper)
 
+    def counted(self) -> NicCounters | None:
+        """All counters, whatever has been reset; None without a link."""
+        return None if self.nic is None else self.echoes.of(self.nic.counters())
+
     def counters(self) -> NicCounters | None:
         """All counters since the last reset; None without a link."""
-        if self.nic is None:
+        now = self.counted()
+        if now is None:
             return None
-        now = self.nic.counters()
         return now if self.zero is None else _difference(now, self.zero)
 
     def reset(self) -> None:
         """All counters start at 0 again, as when the driver is loaded anew."""
-        if self.nic is not None:
-            self.zero = self.nic.counters()
+        self.zero = self.counted()
 
     def reading(self, counter: str, live: Callable[[], int]) -> int:
         """What a tool shows for a counter: alive, or stuck. "pfc" means all pause counters."""
@@ -148,12 +183,12 @@ class NicPort:
 
 def _difference(now: NicCounters, before: NicCounters) -> NicCounters:
     values: dict[str, int | tuple[int, ...]] = {}
-    for field in fields(NicCounters):
-        later, earlier = getattr(now, field.name), getattr(before, field.name)
+    for counter in fields(NicCounters):
+        later, earlier = getattr(now, counter.name), getattr(before, counter.name)
         if isinstance(later, tuple):
-            values[field.name] = tuple(a - b for a, b in zip(later, earlier, strict=True))
+            values[counter.name] = tuple(a - b for a, b in zip(later, earlier, strict=True))
         else:
-            values[field.name] = later - earlier
+            values[counter.name] = later - earlier
     return NicCounters(**values)  # type: ignore[arg-type]
 
 

@@ -77,6 +77,9 @@ class Sockets:
     closed: list[ClosedSocket] = field(default_factory=list)
     pings_out: list[UdpFlow] = field(default_factory=list)  # the kernel counts them as no UDP
     pings_in: list[UdpFlow] = field(default_factory=list)
+    requests_out: int = 0  # echo requests that are no packets in the network, and answers to them
+    answers_in: int = 0
+    requests_in: int = 0
     tcp: list[TcpFlow] = field(default_factory=list)  # that this host sends
     connected: list[Connected] = field(default_factory=list)  # by rdma_cm
     tcp_ecn: int = 1  # net.ipv4.tcp_ecn; a kernel's own default is 2: only when asked

@@ -103,7 +103,10 @@ _SNMP = {
     "Ip": "Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos "
     "InDiscards InDelivers OutRequests OutDiscards OutNoRoutes ReasmTimeout ReasmReqds ReasmOKs "
     "ReasmFails FragOKs FragFails FragCreates",
-    "Icmp": "InMsgs InErrors OutMsgs OutErrors",
+    "Icmp": "InMsgs InErrors InCsumErrors InDestUnreachs InTimeExcds InParmProbs InSrcQuenchs "
+    "InRedirects InEchos InEchoReps InTimestamps InTimestampReps InAddrMasks InAddrMaskReps "
+    "OutMsgs OutErrors OutDestUnreachs OutTimeExcds OutParmProbs OutSrcQuenchs OutRedirects "
+    "OutEchos OutEchoReps OutTimestamps OutTimestampReps OutAddrMasks OutAddrMaskReps",
     "Tcp": "InSegs RetransSegs InErrs InCsumErrors",
     "Udp": "InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors "
     "IgnoredMulti MemErrors",
@@ -113,7 +116,7 @@ _SNMP = {
 def _protocols(host: Machine) -> dict[str, dict[str, int]]:
     """Ip, Icmp, Tcp and Udp from the NICs' counters; what is not counted is 0. A NIC that is reset
     takes nothing from what the kernel has counted."""
-    found = [(port, port.nic and port.nic.counters()) for port in host.ports]
+    found = [(port, port.counted()) for port in host.ports]
 
     def total(name: str) -> int:
         return sum(
@@ -132,6 +135,7 @@ def _protocols(host: Machine) -> dict[str, dict[str, int]]:
 
 def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
     received, sent = total("ip_in_receives"), total("udp_out_datagrams")
+    icmp, out = _icmp(host), sum(port.echoes.tx_packets for port in host.ports)
     pings = sum(flow.received_datagrams for flow in host.sockets.pings_in)
     lost = sum(socket.lost(host.kernel.now_ns) for socket in host.sockets.narrow)
     refused = sum(socket.refused for socket in host.sockets.closed)
@@ -143,19 +147,34 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
         "IpDefaultTTL": 64,
         "IpInReceives": received,
         "IpInDelivers": delivered,
-        "IpOutRequests": sent,
+        "IpOutRequests": sent + out,
         "IpReasmTimeout": failed,
         "IpReasmReqds": asked,
         "IpReasmOKs": done,
         "IpReasmFails": failed,
-        "IcmpInMsgs": pings,
-        "TcpInSegs": max(delivered - of_udp, 0),
+        **icmp,
+        "TcpInSegs": max(delivered - of_udp - (icmp["IcmpInMsgs"] - pings), 0),
         "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
         "UdpInDatagrams": total("udp_in_datagrams") - lost - pings - refused,
         "UdpNoPorts": refused,
         "UdpInErrors": total("udp_in_errors") + lost,
         "UdpOutDatagrams": sent - sum(flow.sent_datagrams for flow in host.sockets.pings_out),
         "UdpRcvbufErrors": total("udp_rcvbuf_errors") + lost,
+    }
+
+
+def _icmp(host: Machine) -> dict[str, int]:
+    """Echo requests and answers: packets of the network, and those that it does not know."""
+    at = host.sockets
+    asked = sum(flow.sent_datagrams for flow in at.pings_out) + at.requests_out
+    came = sum(flow.received_datagrams for flow in at.pings_in) + at.requests_in
+    return {
+        "IcmpInMsgs": came + at.answers_in,
+        "IcmpInEchos": came,
+        "IcmpInEchoReps": at.answers_in,
+        "IcmpOutMsgs": asked + at.requests_in,
+        "IcmpOutEchos": asked,
+        "IcmpOutEchoReps": at.requests_in,
     }
 
 

@@ -1,6 +1,7 @@
 """ping: whether an address of the lab answers, in the words of iputils 20211215 (from memory).
 
-It knows reachability and the MTU, and lets no packets through the network: its times are made up.
+It knows reachability and the MTU, and lets no packets through the network: its times are made up,
+and both hosts count them, but no switch does.
 With -Q its requests are packets in the network, of the length and the TOS byte that they have; the
 answers are not.
 """
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 from labtests.network import UdpFlow, UdpRequest
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.options import BadOption, read_options, whole
+from labtests.simlab.linux.ports import EchoFrames
 from labtests.simlab.linux.processes import Pause, Program
 
 NS_PER_S = 1_000_000_000
 MTU_BYTES = 1500
-HEADER_BYTES = 28  # of IPv4 and ICMP
+IP_BYTES, ICMP_BYTES, ETHERNET_BYTES = 20, 8, 14
+HEADER_BYTES = IP_BYTES + ICMP_BYTES
 TIME_MS = "0.051"
 BAD_USAGE = 2
 LEAST_GAP_NS = 100_000
@@ -149,13 +152,43 @@ class _PingRun:
         if too_long:
             self._errors += 1
             self._call.err(f"ping: local error: message too long, mtu={MTU_BYTES}\n")
-        elif self._answers:
+            return
+        if self._requests is None:
+            self._count()
+        if self._answers:
             self._received += 1
             if not self._plan.quiet:
                 self._call.out(
                     f"{self._plan.size_bytes + 8} bytes from {self._plan.target}: "
                     f"icmp_seq={self._sent} ttl=64 time={TIME_MS} ms\n"
                 )
+
+    def _count(self) -> None:
+        """At both hosts, by stack and NIC: a request, and the answer to it."""
+        here, target = self._call.host, self._plan.target
+        port, there = here.route(target), here.other(target)
+        if port is None or there is here:  # by lo
+            return
+        here.sockets.requests_out += 1
+        if not self._answers:
+            return
+        here.sockets.answers_in += 1
+        self._count_frames(port.echoes, port.mtu_bytes)
+        if there is None:
+            return
+        there.sockets.requests_in += 1
+        opposite = there.route(port.address or "")
+        if opposite is not None:
+            self._count_frames(opposite.echoes, port.mtu_bytes)
+
+    def _count_frames(self, echoes: EchoFrames, mtu_bytes: int) -> None:
+        """As many in as out, and of the same length; a long one goes in fragments."""
+        size = self._plan.size_bytes + ICMP_BYTES
+        frames = max(-(-size // (mtu_bytes - IP_BYTES)), 1)
+        echoes.rx_packets += frames
+        echoes.tx_packets += frames
+        echoes.rx_bytes += size + frames * (IP_BYTES + ETHERNET_BYTES)
+        echoes.tx_bytes += size + frames * (IP_BYTES + ETHERNET_BYTES)
 
     def _pause(self, until_ns: int) -> Generator[Pause, None, bool]:
         """Whether the time came before Ctrl-C."""
