@@ -35,6 +35,8 @@ class LockingProof:
 def stands_still(case: CaseFile) -> bool:
     """Whether packets are left in queues between switches, and do not move, long after the last
     sender has stopped."""
+    if not case.flows:
+        return False
     queues = run(case).queues
     return any(each.series_bytes[-1] > 0 for each in queues) and all(
         len(set(each.series_bytes[-2:])) == 1 for each in queues
@@ -42,11 +44,17 @@ def stands_still(case: CaseFile) -> bool:
 
 
 def proof(found: FoundCycle, base: Base = None) -> LockingProof:
-    """Of one cycle. A cycle for which no order of updates was found cannot be tried."""
+    """Of one cycle. Not tried: one for which no order of updates was found, or whose turns lead
+    into tunnels."""
     loads = _loads(found)
     cases = {name: case_of(load, base) for name, load in loads.items()}
     seen = {name: stands_still(case) for name, case in cases.items()}
     return LockingProof(locks=seen.pop("load", None), with_remedy=seen, cases=cases)
+
+
+def without_refuted(found: FoundCycle, shown: LockingProof) -> FoundCycle:
+    """The cycle without the remedies with which it has locked all the same."""
+    return replace(found, refuted=tuple(each for each, locks in shown.with_remedy.items() if locks))
 
 
 def _loads(found: FoundCycle) -> dict[str, Load]:
@@ -54,6 +62,8 @@ def _loads(found: FoundCycle) -> dict[str, Load]:
         return {}
     fabric, dead = found.network.fabric, found.dead
     wanted = demands(found.network, found.cycle)
+    if not wanted:
+        return {}
     if found.unsettled is not None and found.transition is not None:
         transition, unsettled = found.transition, found.unsettled
         updated = unsettled.updated or frozenset()

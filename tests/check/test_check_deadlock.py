@@ -46,7 +46,9 @@ def test_a_ring_with_pfc_on_is_a_warning_with_ports_and_remedy():
     assert (finding.level, finding.device) == ("warning", "ring1")
     assert finding.port == "Twenty-FiveGigE1/0/55"
     assert "priority 3: ring1:Twenty-FiveGigE1/0/55 -> ring2:" in finding.finding
-    assert "routes around in by ring2:Twenty-FiveGigE1/0/56" in finding.remedy
+    assert (
+        "other routes for traffic that enters ring2 on port Twenty-FiveGigE1/0/56" in finding.remedy
+    )
 
 
 def test_a_ring_that_is_made_to_have_one_is_a_note():
@@ -98,9 +100,9 @@ def test_a_profile_that_would_lock_a_network_is_warned_of(tmp_path):
     plain.write_text(text.replace("  ring: [srv1, srv2, srv3, srv4, srv5]\n", ""))
     shown = profile_check(plain, tmp_path)
     assert shown.exit_code == 0
-    assert "on h3c-ring: PFC can lock a cyclic buffer dependency" in shown.stderr
-    assert "remedy: routes around" in shown.stderr
+    assert "on h3c-ring: PFC can deadlock in a cyclic buffer dependency" in shown.stderr
+    assert "remedy: other routes for" in shown.stderr
     for name, said in (("h3c-ring", True), ("two-leaves", False), ("h3c-s6550-cx4", False)):
         shown = profile_check(TESTBEDS / f"{name}.yaml", tmp_path)
         assert ("made to have it" in shown.stderr) == said
-        assert ("remedy: routes" in shown.stderr) is False
+        assert ("remedy: other" in shown.stderr) is False

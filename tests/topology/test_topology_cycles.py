@@ -79,8 +79,11 @@ def test_priorities_of_one_queue_wait_for_each_other():
     crossing = {**alike, ("s0", "s1"): frozenset({3}), ("s2", "s3"): frozenset({4})}
     crossing |= {("s1", "s0"): frozenset({3}), ("s3", "s2"): frozenset({4})}
     assert cycles_of(replace(mixed, lossless=crossing)) == []
-    shared = (frozenset({3, 4}),)
-    assert len(cycles_of(replace(mixed, lossless=crossing, share_queue=shared))) == 2
+    shared = dict.fromkeys(("s0", "s1", "s2", "s3"), (0, 1, 2, 3, 3, 5, 6, 7))
+    found = cycles_of(replace(mixed, lossless=crossing, queues=shared))
+    assert [set(cycle.priorities) for cycle in found] == [{3, 4}, {3, 4}]
+    elsewhere = {"s4": (0, 1, 2, 3, 3, 5, 6, 7)}  # nobody there has one waiting for the other
+    assert cycles_of(replace(mixed, lossless=crossing, queues=elsewhere)) == []
 
 
 # -- failures ----------------------------------------------------------------------------------
