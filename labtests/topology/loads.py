@@ -124,12 +124,12 @@ def _towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> li
 
 def again(network: Routed, wanted: Iterable[Demand]) -> tuple[Demand, ...]:
     """The same demands by the routes of another network."""
-    by_hosts = {target.hosts: hops for target, hops in network.hops}
+    by_name = {target.name: hops for target, hops in network.hops}
     return tuple(
         replace(
             each,
             channels=tuple(
-                path(network.fabric, by_hosts[each.target.hosts], each.source, each.channels)
+                path(network.fabric, by_name[each.target.name], each.source, each.channels)
             ),
         )
         for each in wanted
@@ -148,7 +148,7 @@ def changing(
 ) -> Load:
     """An element fails or comes back, then switches update their routes in these rounds."""
     fabric, change = transition.fabric, transition.change
-    hops = {target.hosts: (old, new) for target, old, new in transition.hops}
+    hops = {target.name: (old, new) for target, old, new in transition.hops}
     names, begins = port_names(fabric, NONE_DEAD), dict[tuple[int, int], int | None]()
     events = list[tuple[float, dict[str, Any]]]()
     for channel in fabric.dead(change.element):
@@ -156,7 +156,7 @@ def changing(
         events.append((0.0 if change.repair else BEGINS / 2, {"do": "down", **at}))
         events += [(BEGINS / 2, {"do": "up", **at})] if change.repair else []
     for each in wanted:
-        old, new = hops[each.target.hosts]
+        old, new = hops[each.target.name]
         before = hops_to(
             fabric, each.target, fabric.dead(change.element) if change.repair else NONE_DEAD
         )

@@ -28,6 +28,11 @@ class Target:
     doors: frozenset[int] = frozenset()
     entered: int | None = None
 
+    @property
+    def name(self) -> tuple[tuple[str, ...], int | None]:
+        """Tells it from all others of a network, with whatever routes."""
+        return self.hosts, self.entered
+
 
 def targets_of(fabric: Fabric) -> tuple[Target, ...]:
     """All hosts, as few targets."""

@@ -147,7 +147,7 @@ def lines(answer: Answer) -> Iterator[str]:
     yield from _beside(fabric)
     held = frozenset().union(*fabric.held)
     nothing = "no cable between switches has PFC or link pause at both ends"
-    yield f"pauses between switches: {priorities(held) or nothing}"
+    yield f"lossless between switches: {priorities(held) or nothing}"
     cycles = _count(len(answer.steady), "cyclic buffer dependency", "cyclic buffer dependencies")
     yield f"steady state: {cycles if answer.steady else 'no cyclic buffer dependency'}"
     if fabric.later:
@@ -205,12 +205,14 @@ def _survey(survey: Survey) -> str:
     if survey.how == "proven" and not survey.subsets:
         return f"{sets}: no cycle, proven: no packet goes up a tier again after it went down"
     if survey.how == "proven":
-        return f"{sets}: no cycle, proven: three disjoint shortest paths between all, so none grows"
+        return f"{sets}: no cycle, proven: between all there are three disjoint shortest paths"
     if survey.how == "sampled":
         of = f"{survey.broken} of them with a cycle" if survey.broken else "none with a cycle"
         return f"{sets}, a random sample of {survey.looked} checked, the others not: {of}"
     rest = survey.sets - survey.subsets
-    each = f", by symmetry in {survey.looked} of them" if survey.looked < rest else ""
+    if not rest:
+        return f"{sets}: no cycle, proven: none lengthens a shortest path"
+    each = f" on {survey.looked} that stand for all by symmetry" if survey.looked < rest else ""
     shorter = f"{survey.subsets} lengthen no path and so bring no cycle, " if survey.subsets else ""
     return f"{sets} ({shorter}{rest} checked{each}): {survey.broken} with a cycle"
 

@@ -59,6 +59,43 @@ def test_a_ring_that_is_made_to_have_one_is_a_note():
     assert [each.level for each in seen(smaller)] == ["warning"]
 
 
+def renamed(end):
+    return replace(end, device=f"other-{end.device}")
+
+
+def with_another(testbed, joined):
+    """A second ring, of which no role says anything; joined to the first by a cable or not."""
+    devices = [replace(each, name=f"other-{each.name}") for each in testbed.devices]
+    links = [replace(each, a=renamed(each.a), b=renamed(each.b)) for each in testbed.links]
+    bridge = replace(
+        links[-1],
+        a=replace(links[-1].a, device="ring3", interface="Twenty-FiveGigE1/0/2"),
+        b=replace(links[-1].a, device="other-ring3", interface="Twenty-FiveGigE1/0/2"),
+    )
+    return replace(
+        testbed,
+        devices=(*testbed.devices, *devices),
+        links=(*testbed.links, *links, *([bridge] if joined else [])),
+    )
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_ring_on_purpose_hides_no_other_cycle(joined):
+    told = {(f"{at}ring3", "Twenty-FiveGigE1/0/2"): ON for at in ("", "other-")}
+    found = seen(with_another(RING, joined), told=told)
+    assert [each.level for each in found] == ["warning", "note"]
+    assert found[0].device == "other-ring1"
+    assert "made to have it" not in found[0].finding
+    assert found[1].device == "ring1"
+
+
+def test_a_ring_on_purpose_hides_no_port_that_does_not_tell():
+    unknown = {("other-ring1", "Twenty-FiveGigE1/0/55"): Unknown(why="no answer")}
+    found = seen(with_another(RING, joined=False), told=unknown)
+    assert [each.level for each in found] == ["not known", "note"]
+    assert found[0].device == "other-ring1"
+
+
 def test_with_pfc_off_somewhere_in_each_cycle_nothing_is_said():
     assert [each.level for each in seen(PLAIN, OFF)] == ["ok"]
     gap = {("ring1", "Twenty-FiveGigE1/0/55"): OFF}
@@ -105,4 +142,7 @@ def test_a_profile_that_would_lock_a_network_is_warned_of(tmp_path):
     for name, said in (("h3c-ring", True), ("two-leaves", False), ("h3c-s6550-cx4", False)):
         shown = profile_check(TESTBEDS / f"{name}.yaml", tmp_path)
         assert ("made to have it" in shown.stderr) == said
+        assert ("note: " in shown.stderr) == said
+        assert shown.stderr.count("warning: ") == 1  # of the profile itself: no watchdog
+        assert "; 1 warnings" in shown.stdout
         assert ("remedy: other" in shown.stderr) is False
