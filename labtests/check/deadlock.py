@@ -32,41 +32,49 @@ def deadlock(lab: CheckedLab) -> Iterator[CheckFinding]:
             known[end.device, end.interface] = found.priorities if on else frozenset()
         else:
             unknown.append((end.device, end.interface))
-    yield _judged(lab.testbed, known, unknown)
+    yield from _judged(lab.testbed, known, unknown)
 
 
-def _judged(testbed: Testbed, known: Lossless, unknown: list[tuple[str, str]]) -> CheckFinding:
-    told = _warned(testbed, {**known, **dict.fromkeys(unknown, frozenset())})
-    if told is not None:
-        return told
+def _judged(
+    testbed: Testbed, known: Lossless, unknown: list[tuple[str, str]]
+) -> Iterator[CheckFinding]:
+    """A cycle outside of the ring on purpose comes first, then one that may be there, then the
+    ring."""
+    ring = ring_of(testbed)
+    told = {**known, **dict.fromkeys(unknown, frozenset[int]())}
     somewhere = frozenset().union(*known.values()) or frozenset(range(8))
-    doubtful = _warned(testbed, {**known, **dict.fromkeys(unknown, somewhere)}) if unknown else None
-    if doubtful is None:
-        return Subject("deadlock", testbed.name).ok("no buffers with PFC that wait in a cycle")
-    at = Subject("deadlock", doubtful.device, doubtful.port)
-    return at.unknown(f"whether PFC is on at all of these ports: {doubtful.finding}")
+    doubted = {**known, **dict.fromkeys(unknown, somewhere)}
+    found = _warned(testbed, told, ring)
+    doubtful = None if found or not unknown else _warned(testbed, doubted, ring)
+    meant = _warned(testbed, told if found else doubted) if ring else None
+    if found is not None:
+        yield Subject("deadlock", *found.at).says("warning", found.text, found.remedy)
+    if doubtful is not None:
+        at = Subject("deadlock", *doubtful.at)
+        yield at.unknown(f"whether PFC is on at all of these ports: {doubtful.text}")
+    if meant is not None and meant.switches <= ring:
+        text = f"{meant.text}: this ring is made to have it (role `{RING}`)"
+        yield Subject("deadlock", *meant.at).says("note", text)
+    elif found is None and doubtful is None:
+        yield Subject("deadlock", testbed.name).ok("no buffers with PFC that wait in a cycle")
 
 
-def _warned(testbed: Testbed, lossless: Lossless) -> CheckFinding | None:
+def _warned(testbed: Testbed, lossless: Lossless, beside: frozenset[str] = frozenset()) -> Any:
+    """The first cycle that is not all on switches of `beside` (wording.Warned), or None."""
     if not any(lossless.values()):
         return None
     wording: Any = importlib.import_module("labtests.topology.wording")
     of_testbed: Any = importlib.import_module("labtests.topology.of_testbed")
     fabric = of_testbed.fabric_of(testbed, everywhere=frozenset(), lossless=lossless)
-    told = wording.warned(fabric)
-    if told is None:
-        return None
-    device, port = told.at
-    at = Subject("deadlock", device, port)
-    if told.switches <= ring_of(testbed):
-        return at.says("note", f"{told.text}: this ring is made to have it (role `{RING}`)")
-    return at.says("warning", told.text, told.remedy)
+    return wording.warned(fabric, beside)
 
 
-def of_priorities(testbed: Testbed, priorities: frozenset[int]) -> CheckFinding | None:
-    """The same with PFC for these priorities on every port, as a profile makes it."""
+def of_priorities(testbed: Testbed, priorities: frozenset[int]) -> tuple[CheckFinding, ...]:
+    """The same with PFC for these priorities on every port, as a profile makes it: warnings, and
+    notes of what is there on purpose."""
     ends = [end for link in testbed.links for end in (link.a, link.b)]
-    return _warned(testbed, {(end.device, end.interface): priorities for end in ends})
+    known = {(end.device, end.interface): priorities for end in ends}
+    return tuple(each for each in _judged(testbed, known, []) if each.level != "ok")
 
 
 def ring_of(testbed: Testbed) -> frozenset[str]:

@@ -44,7 +44,10 @@ def check(files: Sequence[str], testbed: str | None) -> None:
         except InventoryError as error:
             mistakes += error.mistakes
             continue
-        warnings = [*found.warnings, *_locks(lab, found)]
+        told = list(_locks(lab, found))
+        warnings = [*found.warnings, *(text for level, text in told if level == "warning")]
+        for text in (text for level, text in told if level == "note"):
+            tell(f"note: {text}")
         for warning in warnings:
             tell(f"warning: {warning}")
         lossless = ", ".join(map(str, found.form.lossless)) or "none"
@@ -53,15 +56,14 @@ def check(files: Sequence[str], testbed: str | None) -> None:
         raise InventoryError(mistakes)
 
 
-def _locks(lab: Testbed | None, found: Profile) -> Iterator[str]:
-    """A cyclic buffer dependency that a profile makes, but for one that is there on purpose."""
+def _locks(lab: Testbed | None, found: Profile) -> Iterator[tuple[str, str]]:
+    """Cyclic buffer dependencies that a profile makes: level (a note: on purpose) and text."""
     if lab is None or not found.form.lossless:
         return
     deadlock: Any = importlib.import_module("labtests.check.deadlock")
-    told = deadlock.of_priorities(lab, frozenset(found.form.lossless))
-    if told is not None:
+    for told in deadlock.of_priorities(lab, frozenset(found.form.lossless)):
         remedy = f"; remedy: {told.remedy}" if told.remedy else ""
-        yield f"{found.file}: on {lab.name}: {told.finding}{remedy}"
+        yield told.level, f"{found.file}: on {lab.name}: {told.finding}{remedy}"
 
 
 @profile.command()

@@ -1,6 +1,7 @@
 """Everything about one network: cycles as it is, with failures, while routes change; remedies."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from labtests.topology.convergence import Settling, Transition, Unsettled, settling
 from labtests.topology.dependencies import Cycle, Routed, routed
@@ -12,7 +13,9 @@ from labtests.topology.remedies import OtherPriority, OtherRoutes, other_priorit
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCycle:
     """One cycle. `failed` has what is gone, or what changes; `network` the routes with which the
-    cycle is there (None: not known to be there at any moment)."""
+    cycle is there (None: not known to be there at any moment). `since_us`: from when on `events`
+    of a case bring it. `looked_for_remedies`: not in large networks. `refuted`: remedies with which
+    it has locked in the packet network all the same."""
 
     cycle: Cycle
     failed: tuple[Element, ...] = ()
@@ -22,6 +25,9 @@ class FoundCycle:
     other_priority: OtherPriority | None = None
     unsettled: Unsettled | None = None
     transition: Transition | None = None
+    since_us: float | None = None
+    looked_for_remedies: bool = True
+    refuted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +45,7 @@ class Answer:
     def free(self) -> bool:
         """No cycle in all that was looked at."""
         broken = any(each.broken for each in self.surveys)
-        return not (self.steady or broken or (self.settling and self.settling.broken))
+        return not (self.found or broken or (self.settling and self.settling.broken))
 
     @property
     def sampled(self) -> bool:
@@ -62,7 +68,7 @@ def answer(
     surveyor = Surveyor(fabric=fabric, progress=progress)
     surveys = tuple(surveyor.survey(count) for count in range(1, failures + 1))
     changes = settling(fabric, progress) if convergence else None
-    found = list(steady)
+    found = [*steady, *_with_later_routes(fabric)]
     if not steady:  # else failures have the same cycles, but for what they take away
         found += [one for each in surveys for broken in each.examples[:1]
                   for one in as_it_is(fabric, broken.failed)[:1]]  # fmt: skip
@@ -73,11 +79,24 @@ def answer(
     )
 
 
-def as_it_is(fabric: Fabric, failed: tuple[Element, ...]) -> list[FoundCycle]:
-    """The cycles of a network in which this has failed, and what breaks them."""
+def _with_later_routes(fabric: Fabric) -> Iterator[FoundCycle]:
+    """Cycles that come with routes which `events` change, each when it comes."""
+    known = {cycle.channels for cycle in routed(fabric).dependencies.cycles()}
+    for at_us, told in fabric.later:
+        for found in as_it_is(replace(fabric, told=told, later=()), ()):
+            if found.cycle.channels not in known:
+                yield replace(found, since_us=at_us)
+            known.add(found.cycle.channels)
+
+
+def as_it_is(
+    fabric: Fabric, failed: tuple[Element, ...], beside: frozenset[str] = frozenset()
+) -> list[FoundCycle]:
+    """The cycles of a network in which this has failed, and what breaks them; but for those that
+    are all on switches of `beside`."""
     dead = fabric.dead(*failed)
     network = routed(fabric, dead)
-    cycles = network.dependencies.cycles()
+    cycles = network.dependencies.cycles({fabric.number[each] for each in beside})
     if not cycles:
         return []
     small = len(fabric.switches) <= MOST_SWITCHES
@@ -91,6 +110,7 @@ def as_it_is(fabric: Fabric, failed: tuple[Element, ...]) -> list[FoundCycle]:
             network=network,
             other_routes=routes,
             other_priority=priority,
+            looked_for_remedies=small,
         )
         for cycle in cycles
     ]

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,11 @@ def _priorities(
     callback=_priorities,
     help="Of a testbed: priorities with PFC, on every port [3].",
 )
-@click.option("--prove", is_flag=True, help="Lock each cycle in the packet network, and undo it.")
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Deadlock each cycle in the packet network, then try each remedy. Implies --check.",
+)
 @click.option(
     "--loads",
     type=click.IntRange(0, MOST_LOADS),
@@ -92,7 +97,7 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--cases writes the cases of --prove")
     fabric, base = _fabric(options["file"], options)
     wording = importlib.import_module("labtests.topology.wording")
-    if not options["wanted"]:
+    if not (options["wanted"] or options["prove"] or options["loads"] or options["plot"]):
         say(f"{wording.heading(fabric)}\nadd --check to look for cyclic buffer dependencies")
         return
     answers = importlib.import_module("labtests.topology.answers")
@@ -102,7 +107,7 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
         convergence=options["convergence"],
         progress=lambda text: tell(f"topology: {text}"),
     )
-    tried = _tried(found, base, options)
+    found, tried = _tried(found, base, options)
     if options["plot"] is not None:
         _write(options["plot"], importlib.import_module("labtests.topology.drawing").svg(found))
     if options["as_json"]:
@@ -140,28 +145,34 @@ def _fabric(file: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any] | N
     raise InventoryError(mistakes.lines())
 
 
-def _tried(found: Any, base: dict[str, Any] | None, options: dict[str, Any]) -> dict[str, Any]:
-    """What the packet network has shown."""
+def _tried(
+    found: Any, base: dict[str, Any] | None, options: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """The answer without remedies that the packet network refutes, and what that has shown."""
     if not options["prove"] and not options["loads"]:
-        return {}
+        return found, {}
     network = importlib.import_module("labtests.cli.network")
     proving = network.simulation("topology.proving")
     shown: dict[str, Any] = {}
     if options["prove"]:
-        shown["proofs"] = []
+        shown["proofs"], left = [], []
         for number, each in enumerate(found.found, 1):
             tell(f"topology: cycle {number} of {len(found.found)} in the packet network")
             proof = proving.proof(each, base)
+            left.append(proving.without_refuted(each, proof))
             shown["proofs"].append({"locks": proof.locks, "with_remedy": dict(proof.with_remedy)})
             for name, case in proof.cases.items() if options["cases"] else ():
                 text = json.dumps(case.model_dump(exclude_unset=True), indent=1)
                 _write(options["cases"] / f"{number}-{name}.yaml", text + "\n")
-    if options["loads"] and not found.steady:
+        found = replace(found, found=tuple(left))
+    if options["loads"] and found.steady:
+        shown["no_random_loads"] = "there is a cycle in steady state"
+    elif options["loads"]:
         tried, locked = proving.locked_by_random(
             found, options["loads"], seed=options["seed"], base=base
         )
         shown |= {"random_loads": tried, "random_loads_locked": len(locked)}
-    return shown
+    return found, shown
 
 
 def _write(file: Path, text: str) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from labtests.topology.dependencies import Cycle, Routed, Turn, with_hops
-from labtests.topology.fabric import NONE_DEAD, Element, Fabric, NoTiers
+from labtests.topology.fabric import NONE_DEAD, Dead, Element, Fabric, NoTiers
 from labtests.topology.failures import MOST_SWITCHES, Progress, kinds
-from labtests.topology.routing import Hops, Target, hops_to, steps_to, targets_of
+from labtests.topology.routing import Hops, Target, hops_to, sources_of, steps_to, targets_of
 
 SAMPLED_KINDS = 12
 EXAMPLES = 3
@@ -55,12 +55,13 @@ class Unsettled:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settling:
     """`changes` there are, `looked` stand for them (unless `sampled`), `broken` have a cycle in
-    some order of updates."""
+    some order of updates, `broken_looked` of those that were looked at."""
 
     sampled: bool
     changes: int
     looked: int = 0
     broken: int = 0
+    broken_looked: int = 0
     examples: tuple[Unsettled, ...] = ()
 
 
@@ -142,7 +143,8 @@ class Transition:
             by_steps.setdefault(min(steps[switch] for steps in far), []).append(switch)
         steps = sorted(by_steps, reverse=not self.change.repair)
         rounds = tuple(tuple(by_steps[each]) for each in steps)
-        rule = "nearest to it first" if self.change.repair else "farthest from it first"
+        what = "nearest to the repair" if self.change.repair else "farthest from the failure"
+        rule = f"{what} first"
         ends = (self.mixed(()), self.mixed(range(len(self.fabric.switches))))
         sound = not any(each.dependencies.cycles() for each in ends)
         free = sound and self._is_free(rounds)
@@ -190,7 +192,7 @@ def _consistent(
 def settling(fabric: Fabric, progress: Progress = lambda text: None) -> Settling:
     """Every failure of one cable or switch, and its repair, from the whole network on."""
     chosen, sampled = _changes(fabric)
-    looked = broken = 0
+    looked = broken = seen = 0
     examples: list[Unsettled] = []
     for number, (change, alike) in enumerate(chosen.items()):
         if number % 20 == 0:
@@ -199,11 +201,17 @@ def settling(fabric: Fabric, progress: Progress = lambda text: None) -> Settling
         transition = Transition.of(fabric, change)
         cycles = transition.any_mixture().dependencies.cycles()
         broken += alike if cycles else 0
+        seen += bool(cycles)
         if cycles and _is_new(cycles[0], change, examples):
             examples.append(unsettled(transition, cycles))
     total = 2 * (len(fabric.cables) + len(fabric.switches))
     return Settling(
-        sampled=sampled, changes=total, looked=looked, broken=broken, examples=tuple(examples)
+        sampled=sampled,
+        changes=total,
+        looked=looked,
+        broken=broken,
+        broken_looked=seen,
+        examples=tuple(examples),
     )
 
 
@@ -228,15 +236,27 @@ def unsettled(transition: Transition, cycles: list[Cycle]) -> Unsettled:
 
 
 def _up_down(fabric: Fabric, change: RouteChange) -> Transition | None:
-    if fabric.told or fabric.ways == "up-down":
+    if fabric.told or fabric.tunnels or fabric.ways == "up-down":
         return None
     tiered = replace(fabric, ways="up-down")
     try:
         tiered.expect_tiers()
     except NoTiers:
         return None
+    dead = fabric.dead(change.element)
+    if not all(_reaches_as_much(tiered, fabric, each) for each in (NONE_DEAD, dead)):
+        return None
     transition = Transition.of(tiered, change)
     return None if transition.any_mixture().dependencies.cycles() else transition
+
+
+def _reaches_as_much(tiered: Fabric, fabric: Fabric, dead: Dead) -> bool:
+    """Whether up-down routing cuts nobody off whom the routes of the network reach."""
+    for target in targets_of(fabric):
+        ways, hops = (hops_to(each, target, dead) for each in (fabric, tiered))
+        if any(ways.get(each) and not hops.get(each) for each in sources_of(fabric, target)):
+            return False
+    return True
 
 
 def _changes(fabric: Fabric) -> tuple[dict[RouteChange, int], bool]:

@@ -35,9 +35,7 @@ def svg(answer: Answer) -> str:
     if not answer.found:
         some, y = _network(answer.fabric, None, y)
         parts += some
-    verdict = (
-        "no cyclic buffer dependency" if answer.free else "buffers that can wait for each other"
-    )
+    verdict = "no cyclic buffer dependency" if answer.free else "cyclic buffer dependencies"
     of = f"{len(answer.fabric.switches)} switches, {len(answer.fabric.cables)} cables between them"
     return sheet(y, f"{answer.fabric.name}: {verdict}", of, parts)
 

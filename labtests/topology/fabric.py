@@ -18,6 +18,10 @@ Priorities = frozenset[int]
 Dead = frozenset[int]
 """Channels that carry nothing; always both directions of a cable."""
 NONE_DEAD: Dead = frozenset()
+LINK = 8
+"""Stands for all priorities, where a link pause holds them together."""
+EVERY: Priorities = frozenset(range(8))
+IDENTITY = tuple(range(8))
 
 
 class NoTiers(LabError):
@@ -53,9 +57,16 @@ class Element:
 
 @dataclass(frozen=True, kw_only=True)
 class Fabric:
-    """Switches and what joins them. `lossless`: priorities with PFC, by (switch, port), of ports
-    between switches; a port that is not named has `everywhere`. `share_queue`: sets of priorities
-    that wait in one queue somewhere."""
+    """Switches and what joins them.
+
+    - `lossless`: priorities with PFC, by (switch, port), of ports between switches; a port that is
+      not named has `everywhere`.
+    - `link_pause`: whether a port sends, and obeys, link pauses (802.3x).
+    - `queues`: of a switch, the queue of each priority, where it is not the same number.
+    - `arriving`: priorities that packets can have at a port, where not all.
+    - `tunnels`: pairs of switches. `unplugged`: cables that no switch is at.
+    - `later`: explicit routes from a time in us on, instead of `told`.
+    """
 
     name: str
     switches: tuple[str, ...]
@@ -67,7 +78,16 @@ class Fabric:
     lossless: Mapping[tuple[str, str], Priorities] = field(
         default_factory=lambda: MappingProxyType({})
     )
-    share_queue: tuple[Priorities, ...] = ()
+    link_pause: Mapping[tuple[str, str], tuple[bool, bool]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    queues: Mapping[str, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    arriving: Mapping[tuple[str, str], Priorities] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    tunnels: tuple[tuple[str, str], ...] = ()
+    unplugged: tuple[str, ...] = ()
+    later: tuple[tuple[float, tuple[ToldRoute, ...]], ...] = ()
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -150,31 +170,57 @@ class Fabric:
                 gone |= {each for c in self.leads[element.number] for each in (c, c ^ 1)}
         return frozenset(gone)
 
-    def _priorities(self, channel: int) -> Priorities:
-        """Those that both ends of a channel are lossless for: the head pauses, the tail obeys."""
-        ends = ((self.heads[c ^ 1], self.port_out(c)) for c in (channel, channel ^ 1))
-        one, other = (
-            self.lossless.get((self.switches[switch], port), self.everywhere)
-            for switch, port in ends
-        )
-        return one & other
+    @cached_property
+    def parts(self) -> list[list[str]]:
+        """Switches that cables join, directly or through others, each once."""
+        left, found = dict.fromkeys(range(len(self.switches))), []
+        while left:
+            part = [left.popitem()[0]]
+            for here in part:
+                near = [self.heads[c] for c in self.leads[here] if self.heads[c] in left]
+                for other in dict.fromkeys(near):
+                    del left[other]
+                    part.append(other)
+            found.append([self.switches[each] for each in sorted(part)])
+        return found[::-1]
+
+    @property
+    def alike(self) -> bool:
+        """No switch is set otherwise than another one, and routes do not tell them apart."""
+        special = self.told or self.tunnels or self.lossless or self.link_pause
+        return not (special or self.queues or self.arriving or self.ways == "shortest")
+
+    @cached_property
+    def held(self) -> list[Priorities]:
+        """Of each channel, the priorities that pauses hold, and LINK where pauses hold all: the
+        head pauses, the tail obeys."""
+        return [self._held(channel) for channel in range(len(self.heads))]
+
+    def _held(self, channel: int) -> Priorities:
+        tail = (self.switches[self.tail(channel)], self.port_out(channel))
+        head = (self.switches[self.heads[channel]], self.port_out(channel ^ 1))
+        one, other = (self.lossless.get(end, self.everywhere) for end in (tail, head))
+        link = self.link_pause.get(head, (False,))[0] and self.link_pause.get(tail, (False,))[-1]
+        return (one & other & self.arriving.get(head, EVERY)) | (frozenset({LINK} if link else ()))
 
     @cached_property
     def planes(self) -> tuple[tuple[Priorities, frozenset[int]], ...]:
-        """Priorities with the channels that pauses can hold, alike ones together. Priorities that
-        share a queue wait for each other, and are taken for one."""
-        of_channel = [self._priorities(channel) for channel in range(len(self.heads))]
+        """Priorities with the channels that pauses can hold, alike ones together."""
         found: dict[frozenset[int], Priorities] = {}
-        for group in _joined(frozenset().union(*of_channel), self.share_queue):
-            held = frozenset(c for c, those in enumerate(of_channel) if those & group)
-            found[held] = found.get(held, frozenset()) | group
-        return tuple((priorities, held) for held, priorities in found.items() if held)
+        for priority in sorted(frozenset().union(*self.held)):
+            held = frozenset(c for c, those in enumerate(self.held) if priority in those)
+            found[held] = found.get(held, frozenset()) | {priority}
+        return tuple((priorities, held) for held, priorities in found.items())
 
+    @property
+    def entangled(self) -> bool:
+        """A priority can wait for another one: they share a queue, or a pause holds both."""
+        shared = any(len({*queues}) < len(queues) for queues in self.queues.values())
+        return shared or bool(self.link_pause)
 
-def _joined(priorities: Priorities, shared: tuple[Priorities, ...]) -> list[Priorities]:
-    groups = [frozenset({each}) for each in sorted(priorities)]
-    for share in shared:
-        touched = [group for group in groups if group & share]
-        groups = [group for group in groups if not group & share]
-        groups += [frozenset().union(*touched)] if touched else []
-    return groups
+    def passed_on(self, switch: int, one: int, other: int) -> bool:
+        """Whether what came in with a priority waits where pauses of another one hold."""
+        if LINK in (one, other):
+            return True
+        queues = self.queues.get(self.switches[switch], IDENTITY)
+        return queues[one] == queues[other]

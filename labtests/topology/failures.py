@@ -60,7 +60,7 @@ class Survey:
 def kinds(fabric: Fabric) -> Callable[[Failed], tuple[object, ...]]:
     """What failures are when switches with the same neighbours are exchanged; each its own kind
     where routes, PFC or the order of cables tell switches apart."""
-    if fabric.told or fabric.lossless or fabric.ways == "shortest":
+    if not fabric.alike:
         return lambda failed: failed
     bearing = {fabric.number[name] for name in fabric.hosts.values()}
     classes = [
@@ -108,7 +108,7 @@ class Surveyor:
     @cached_property
     def _free(self) -> bool:
         """All shortest paths of the whole network are without a cycle, and decide alone."""
-        if self.fabric.told:
+        if self.fabric.told or self.fabric.tunnels:
             return False
         return not routed(replace(self.fabric, ways="ecmp")).dependencies.cycles()
 
@@ -119,7 +119,7 @@ class Surveyor:
         sets = len(list(combinations(range(len(elements)), count))) if count == 1 else (
             len(elements) * (len(elements) - 1) // 2
         )  # fmt: skip
-        if fabric.ways == "up-down" and not fabric.told:
+        if fabric.ways == "up-down" and not (fabric.told or fabric.tunnels):
             return Survey(count=count, how="proven", sets=sets)
         if self._free and redundant(fabric):
             return Survey(count=count, how="proven", sets=sets, subsets=sets)

@@ -9,12 +9,13 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from labtests.network.cases import CaseFile
 from labtests.topology.convergence import Transition
 from labtests.topology.dependencies import Cycle, Routed, Turn
-from labtests.topology.fabric import NONE_DEAD, Dead, Fabric
+from labtests.topology.fabric import LINK, NONE_DEAD, Dead, Fabric
 from labtests.topology.routing import Hops, Target, hops_to, path, sources_of
 
 BITS_OF_A_LOAD = 120e6
@@ -27,20 +28,31 @@ MOST_SINKS = 12
 """Of a random load."""
 DATAGRAM_BYTES = 1400
 GIGA = 1e9
-NOT_OF_A_LOAD = ("watchdog", "deadlock", "pause_timeout", "ports", "routes", "hash_seed")
+NO_HOPS: Hops = MappingProxyType({})
+NOT_OF_A_LOAD = (
+    "watchdog",
+    "deadlock",
+    "pause_timeout",
+    "link_pause",
+    "ports",
+    "routes",
+    "hash_seed",
+)
 """Guards would release what locks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
     """Somebody plugged into a switch sends at line rate to somebody at another one, on one way.
-    Demands of the same `sink` have the same receiver."""
+    Demands of the same `sink` have the same receiver. `at`: the switch that takes them for
+    `priority`; others may have other maps."""
 
     source: int
     target: Target
     channels: tuple[int, ...]
     priority: int
     sink: int = 0
+    at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +67,44 @@ class Load:
 
 
 def demands(network: Routed, cycle: Cycle) -> tuple[Demand, ...]:
-    """For each turn of a cycle somebody who takes it."""
-    made = (_through(network, turn, cycle.priorities[0]) for turn in cycle.turns)
-    return tuple(replace(each, sink=number) for number, each in enumerate(made))
+    """For each turn of a cycle somebody who takes it; none where that is not known of a turn (into
+    a tunnel)."""
+    made = [
+        _through(network, turn, priority)
+        for turn, priority in zip(cycle.turns, _sent(network.fabric, cycle), strict=True)
+    ]
+    known = [each for each in made if each is not None]
+    whole = len(known) == len(made)
+    return tuple(replace(each, sink=number) for number, each in enumerate(known)) if whole else ()
 
 
-def _through(network: Routed, turn: Turn, priority: int) -> Demand:
+def _sent(fabric: Fabric, cycle: Cycle) -> list[int]:
+    """With what priority packets take each turn. What a link pause holds is that of the next
+    channel, or any."""
+    held = cycle.held or cycle.priorities[:1] * len(cycle.channels)
+    lossless = sorted(fabric.everywhere - {LINK}) or [3]
+    return [
+        next((each for each in (one, other) if each != LINK), lossless[0])
+        for one, other in zip(held, (*held[1:], held[0]), strict=True)
+    ]
+
+
+def _through(network: Routed, turn: Turn, priority: int) -> Demand | None:
     fabric = network.fabric
-    target, hops = next(network.users(turn))
+    target, hops = next(network.users(turn), (None, NO_HOPS))
+    if target is None:
+        return None
     sources = sources_of(fabric, target)
     before = _towards(fabric, hops, sources, fabric.tail(turn[0]))
     start = fabric.tail(before[0]) if before else fabric.tail(turn[0])
     channels = tuple(path(fabric, hops, start, (*before, *turn)))
-    return Demand(source=start, target=target, channels=channels, priority=priority)
+    return Demand(
+        source=start,
+        target=target,
+        channels=channels,
+        priority=priority,
+        at=fabric.heads[turn[0]],
+    )
 
 
 def _towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> list[int]:
@@ -87,12 +124,12 @@ def _towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> li
 
 def again(network: Routed, wanted: Iterable[Demand]) -> tuple[Demand, ...]:
     """The same demands by the routes of another network."""
-    by_hosts = {target.hosts: hops for target, hops in network.hops}
+    by_name = {target.name: hops for target, hops in network.hops}
     return tuple(
         replace(
             each,
             channels=tuple(
-                path(network.fabric, by_hosts[each.target.hosts], each.source, each.channels)
+                path(network.fabric, by_name[each.target.name], each.source, each.channels)
             ),
         )
         for each in wanted
@@ -100,7 +137,8 @@ def again(network: Routed, wanted: Iterable[Demand]) -> tuple[Demand, ...]:
 
 
 def steady(fabric: Fabric, wanted: Sequence[Demand], dead: Dead) -> Load:
-    """Nothing changes."""
+    """Nothing changes. Who is at the same switch needs no channel, and is left out."""
+    wanted = [each for each in wanted if each.channels]
     routes = {(each.sink, fabric.tail(c)): c for each in wanted for c in each.channels}
     return Load(fabric=fabric, demands=tuple(wanted), routes=routes, dead=dead)
 
@@ -110,7 +148,7 @@ def changing(
 ) -> Load:
     """An element fails or comes back, then switches update their routes in these rounds."""
     fabric, change = transition.fabric, transition.change
-    hops = {target.hosts: (old, new) for target, old, new in transition.hops}
+    hops = {target.name: (old, new) for target, old, new in transition.hops}
     names, begins = port_names(fabric, NONE_DEAD), dict[tuple[int, int], int | None]()
     events = list[tuple[float, dict[str, Any]]]()
     for channel in fabric.dead(change.element):
@@ -118,7 +156,7 @@ def changing(
         events.append((0.0 if change.repair else BEGINS / 2, {"do": "down", **at}))
         events += [(BEGINS / 2, {"do": "up", **at})] if change.repair else []
     for each in wanted:
-        old, new = hops[each.target.hosts]
+        old, new = hops[each.target.name]
         before = hops_to(
             fabric, each.target, fabric.dead(change.element) if change.repair else NONE_DEAD
         )
@@ -143,7 +181,7 @@ def random_load(network: Routed, dead: Dead, seed: int) -> Load | None:
     """Some senders, each at a switch with hosts, to some receivers; which of equal ways, which
     priority and how many, all at random. None where nobody has anybody to send to."""
     drawn, fabric = random.Random(seed), network.fabric
-    priorities = sorted({each for some, _ in fabric.planes for each in some}) or [3]
+    priorities = sorted({each for some, _ in fabric.planes for each in some} - {LINK}) or [3]
     sinks = [drawn.choice(network.hops) for _ in range(drawn.randint(1, MOST_SINKS))]
     wanted = list[Demand]()
     for sink, (target, hops) in enumerate(sinks):
@@ -199,6 +237,7 @@ def case_of(load: Load, base: Mapping[str, Any] | None = None) -> CaseFile:
                     "target": f"sink{each.sink}",
                     "kind": "udp",
                     "priority": each.priority,
+                    "dscp": _dscp(load, each, base or {}),
                     "rate_gbit_per_s": fabric.cables[each.channels[0] >> 1].bits_per_s / GIGA,
                     "datagram_bytes": DATAGRAM_BYTES,
                     "stop_us": load_us,
@@ -248,17 +287,34 @@ def _settings(load: Load, base: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ports(load: Load, switch: str, names: Mapping[int, str]) -> dict[str, dict[str, list[int]]]:
-    """PFC of ports that have their own, and what a remedy adds to it."""
+def _ports(load: Load, switch: str, names: Mapping[int, str]) -> dict[str, dict[str, Any]]:
+    """PFC of ports that have their own, and what a remedy adds to it; link pauses."""
     fabric = load.fabric
-    known = frozenset().union(fabric.everywhere, *fabric.lossless.values())
+    known = fabric.everywhere.union(*fabric.lossless.values())
     added = {each.priority for each in load.demands} - known
-    found = {}
+    found = dict[str, dict[str, Any]]()
     for channel in fabric.leads[fabric.number[switch]]:
-        own = fabric.lossless.get((switch, fabric.port_out(channel)))
-        if own is not None and channel in names:
+        end = (switch, fabric.port_out(channel))
+        own, link = fabric.lossless.get(end), fabric.link_pause.get(end)
+        if link is not None and channel in names:
+            found[names[channel]] = {
+                "pfc": [],
+                "link_pause": {"send": link[0], "obey": link[1]},
+            }
+        elif own is not None and channel in names:
             found[names[channel]] = {"pfc": sorted(own | added)}
     return found
+
+
+def _dscp(load: Load, demand: Demand, base: Mapping[str, Any]) -> int:
+    """What a switch takes for the priority, by the map that it has in the base."""
+    if demand.at is None:
+        return 8 * demand.priority
+    own = (base.get("switches") or {}).get(load.fabric.switches[demand.at]) or {}
+    told = own.get("dscp_dot1p") or (base.get("switch") or {}).get("dscp_dot1p") or {}
+    plain = 8 * demand.priority
+    dscps = (plain, *range(64))
+    return next((d for d in dscps if told.get(d, d // 8) == demand.priority), plain)
 
 
 def _unguarded(part: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -272,10 +328,12 @@ def _unguarded(part: Mapping[str, Any] | None) -> dict[str, Any]:
 def _sampling(load: Load, load_us: float) -> dict[str, Any]:
     """The queues between switches that packets take, a few times."""
     fabric, names = load.fabric, port_names(load.fabric, load.dead)
+    mapped = fabric.queues or fabric.arriving
     queues = {
-        (fabric.switches[fabric.tail(channel)], names[channel], each.priority)
+        (fabric.switches[fabric.tail(channel)], names[channel], queue)
         for each in load.demands
         for channel in each.channels
+        for queue in (range(8) if mapped else (each.priority,))
     }
     named = [{"switch": s, "port": port, "queue": queue} for s, port, queue in sorted(queues)]
     return {"queue_period_us": load_us / 4, "bin_ms": load_us / 2000, "queues": named}

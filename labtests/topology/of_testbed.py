@@ -45,6 +45,11 @@ def fabric_of(
         ways=ways,
         everywhere=everywhere,
         lossless=lossless,
+        unplugged=tuple(
+            f"{link.a} - {link.b}"
+            for link in testbed.links
+            if not {link.a.device, link.b.device} & {*switches}
+        ),
     )
 
 

@@ -57,7 +57,7 @@ def _around(network: Routed, turn: Turn, dead: Dead) -> Routed | None:
     found = routed(network.fabric, dead, targets)
     for (target, old), (_, new) in zip(network.hops, found.hops, strict=True):
         for source in sources_of(network.fabric, target):
-            if old.get(source) and not _arrives(network.fabric, new, source, target.switch):
+            if old.get(source) and not _arrives(network.fabric, new, source, target):
                 return None
     return found
 
@@ -70,25 +70,41 @@ def _avoiding(fabric: Fabric, target: Target, channel: int) -> Target:
     return replace(target, told=told, avoided=target.avoided | {channel})
 
 
-def _arrives(fabric: Fabric, hops: Hops, source: int, root: int) -> bool:
-    return root in arrivals(fabric, hops, [source])
+def _arrives(fabric: Fabric, hops: Hops, source: int, target: Target) -> bool:
+    """At the end of the way, or at a tunnel to it."""
+    return not {target.switch, *target.doors}.isdisjoint(arrivals(fabric, hops, [source]))
 
 
 def other_priority(network: Routed) -> OtherPriority | None:
     """A second priority for whoever takes one of the fewest turns without which there is no
-    cycle."""
+    cycle. None where a link pause holds all priorities, or tunnels hide who sends."""
     fabric = network.fabric
-    taken = {priority for priorities, _ in fabric.planes for priority in priorities}
-    left = [priority for priority in FAVOURED if priority not in taken]
+    left = _free(fabric)
+    if not left or fabric.link_pause or fabric.tunnels:
+        return None
     turns = _breaking(network)
     pairs = _pairs(network, turns)
     moved, rest = Dependencies(fabric), Dependencies(fabric)
     for target, hops in network.hops:
         for source in sources_of(fabric, target):
             (moved if (source, id(target)) in pairs else rest).add(hops, [source])
-    if not left or moved.cycles() or rest.cycles():
+    if moved.cycles() or rest.cycles():
         return None
     return OtherPriority(turns=turns, pairs=tuple(pairs.values()), priority=left[0])
+
+
+def _free(fabric: Fabric) -> list[int]:
+    """Priorities that are not lossless anywhere, share no queue with one that is, and that
+    switches give to packets."""
+    taken = frozenset().union(*fabric.held)
+    queues = fabric.queues.values()
+    return [
+        priority
+        for priority in FAVOURED
+        if priority not in taken
+        and all(priority in those for those in fabric.arriving.values())
+        and not any(those[priority] == those[each] for those in queues for each in taken)
+    ]
 
 
 def _breaking(network: Routed) -> tuple[Turn, ...]:

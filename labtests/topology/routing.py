@@ -18,12 +18,20 @@ Hops = Mapping[int, tuple[int, ...]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """Hosts that all switches send to alike: plugged into one switch, with the same explicit
-    routes. `avoided`: channels that routes to them may not use (a remedy)."""
+    routes. `avoided`: channels that routes to them may not use (a remedy). `doors`: switches at
+    which packets enter a tunnel; inside one they are a target of their own, `entered` there."""
 
     switch: int
     hosts: tuple[str, ...]
     told: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     avoided: Dead = NONE_DEAD
+    doors: frozenset[int] = frozenset()
+    entered: int | None = None
+
+    @property
+    def name(self) -> tuple[tuple[str, ...], int | None]:
+        """Tells it from all others of a network, with whatever routes."""
+        return self.hosts, self.entered
 
 
 def targets_of(fabric: Fabric) -> tuple[Target, ...]:
@@ -38,19 +46,34 @@ def targets_of(fabric: Fabric) -> tuple[Target, ...]:
     for host, name in fabric.hosts.items():
         key = (fabric.number[name], tuple(sorted(told[host].items())))
         alike.setdefault(key, []).append(host)
-    return tuple(
-        Target(switch=switch, hosts=tuple(hosts), told=dict(routes))
-        for (switch, routes), hosts in alike.items()
-    )
+    found = []
+    for (switch, routes), hosts in alike.items():
+        doors = frozenset(
+            fabric.number[one]
+            for pair in fabric.tunnels
+            for one, other in (pair, pair[::-1])
+            if fabric.number[other] == switch
+        )
+        found.append(Target(switch=switch, hosts=tuple(hosts), told=dict(routes), doors=doors))
+        found += [Target(switch=switch, hosts=tuple(hosts), entered=door) for door in sorted(doors)]
+    return tuple(found)
 
 
 def hops_to(
     fabric: Fabric, target: Target, dead: Dead = NONE_DEAD, ways: Ways | None = None
 ) -> Hops:
-    """The channels by which each switch sends on to a target; its own switch delivers."""
-    found = _WAYS[ways or fabric.ways](fabric, target.switch, dead | target.avoided)
+    """The channels by which each switch sends on to a target; its own switch delivers. Routes to
+    hosts do not count inside a tunnel, whose packets go to its end."""
+    ways = ways or fabric.ways
+    gone = dead | target.avoided
+    if target.entered is not None and ways == "shortest":
+        equal = _all_shortest(fabric, target.switch, gone)
+        return {switch: outs[:1] for switch, outs in equal.items()}
+    found = _WAYS[ways](fabric, target.switch, gone)
     for switch, outs in target.told.items():
         found[switch] = tuple(out for out in outs if out not in dead)
+    for switch in target.doors:
+        found.pop(switch, None)
     return found
 
 
@@ -133,11 +156,15 @@ _WAYS = {"shortest": _one_shortest, "ecmp": _all_shortest, "up-down": _up_down}
 
 
 def sources_of(fabric: Fabric, target: Target) -> list[int]:
-    """The switches whose hosts send to a target by a channel."""
+    """The switches whose hosts send to a target by a channel; its own one where a route leads
+    away from it."""
     found = {fabric.number[name] for host, name in fabric.hosts.items() if host not in target.hosts}
+    found |= {target.switch} if len(target.hosts) > 1 else set()
+    if target.entered is not None:
+        return sorted(found & {target.entered})
     if target.switch not in target.told:
         found.discard(target.switch)
-    return sorted(found)
+    return sorted(found - target.doors)
 
 
 def arrivals(fabric: Fabric, hops: Hops, sources: Iterable[int]) -> dict[int, list[int]]:

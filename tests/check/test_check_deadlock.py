@@ -46,7 +46,9 @@ def test_a_ring_with_pfc_on_is_a_warning_with_ports_and_remedy():
     assert (finding.level, finding.device) == ("warning", "ring1")
     assert finding.port == "Twenty-FiveGigE1/0/55"
     assert "priority 3: ring1:Twenty-FiveGigE1/0/55 -> ring2:" in finding.finding
-    assert "routes around in by ring2:Twenty-FiveGigE1/0/56" in finding.remedy
+    assert (
+        "other routes for traffic that enters ring2 on port Twenty-FiveGigE1/0/56" in finding.remedy
+    )
 
 
 def test_a_ring_that_is_made_to_have_one_is_a_note():
@@ -55,6 +57,43 @@ def test_a_ring_that_is_made_to_have_one_is_a_note():
     assert "made to have it (role `ring`)" in finding.finding
     smaller = replace(RING, roles={"ring": RING.roles["ring"][:4]})
     assert [each.level for each in seen(smaller)] == ["warning"]
+
+
+def renamed(end):
+    return replace(end, device=f"other-{end.device}")
+
+
+def with_another(testbed, joined):
+    """A second ring, of which no role says anything; joined to the first by a cable or not."""
+    devices = [replace(each, name=f"other-{each.name}") for each in testbed.devices]
+    links = [replace(each, a=renamed(each.a), b=renamed(each.b)) for each in testbed.links]
+    bridge = replace(
+        links[-1],
+        a=replace(links[-1].a, device="ring3", interface="Twenty-FiveGigE1/0/2"),
+        b=replace(links[-1].a, device="other-ring3", interface="Twenty-FiveGigE1/0/2"),
+    )
+    return replace(
+        testbed,
+        devices=(*testbed.devices, *devices),
+        links=(*testbed.links, *links, *([bridge] if joined else [])),
+    )
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_ring_on_purpose_hides_no_other_cycle(joined):
+    told = {(f"{at}ring3", "Twenty-FiveGigE1/0/2"): ON for at in ("", "other-")}
+    found = seen(with_another(RING, joined), told=told)
+    assert [each.level for each in found] == ["warning", "note"]
+    assert found[0].device == "other-ring1"
+    assert "made to have it" not in found[0].finding
+    assert found[1].device == "ring1"
+
+
+def test_a_ring_on_purpose_hides_no_port_that_does_not_tell():
+    unknown = {("other-ring1", "Twenty-FiveGigE1/0/55"): Unknown(why="no answer")}
+    found = seen(with_another(RING, joined=False), told=unknown)
+    assert [each.level for each in found] == ["not known", "note"]
+    assert found[0].device == "other-ring1"
 
 
 def test_with_pfc_off_somewhere_in_each_cycle_nothing_is_said():
@@ -98,9 +137,12 @@ def test_a_profile_that_would_lock_a_network_is_warned_of(tmp_path):
     plain.write_text(text.replace("  ring: [srv1, srv2, srv3, srv4, srv5]\n", ""))
     shown = profile_check(plain, tmp_path)
     assert shown.exit_code == 0
-    assert "on h3c-ring: PFC can lock a cyclic buffer dependency" in shown.stderr
-    assert "remedy: routes around" in shown.stderr
+    assert "on h3c-ring: PFC can deadlock in a cyclic buffer dependency" in shown.stderr
+    assert "remedy: other routes for" in shown.stderr
     for name, said in (("h3c-ring", True), ("two-leaves", False), ("h3c-s6550-cx4", False)):
         shown = profile_check(TESTBEDS / f"{name}.yaml", tmp_path)
         assert ("made to have it" in shown.stderr) == said
-        assert ("remedy: routes" in shown.stderr) is False
+        assert ("note: " in shown.stderr) == said
+        assert shown.stderr.count("warning: ") == 1  # of the profile itself: no watchdog
+        assert "; 1 warnings" in shown.stdout
+        assert ("remedy: other" in shown.stderr) is False

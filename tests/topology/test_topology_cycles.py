@@ -7,12 +7,13 @@ from types import MappingProxyType
 import pytest
 from networks import clos, drawn, fabric, leaf_spine, ring
 
-from labtests.topology import failures
+from labtests.topology import answers, failures
 from labtests.topology.answers import answer
 from labtests.topology.dependencies import routed
 from labtests.topology.fabric import Element
 from labtests.topology.failures import Surveyor, lengthening, redundant
 from labtests.topology.remedies import other_priority, other_routes
+from labtests.topology.wording import lines, remedies
 
 TWO_DOWN = (Element(kind="link", number=0), Element(kind="link", number=3))
 """leaf0 without spine0, leaf1 without spine1: of two spines, none has both."""
@@ -79,8 +80,11 @@ def test_priorities_of_one_queue_wait_for_each_other():
     crossing = {**alike, ("s0", "s1"): frozenset({3}), ("s2", "s3"): frozenset({4})}
     crossing |= {("s1", "s0"): frozenset({3}), ("s3", "s2"): frozenset({4})}
     assert cycles_of(replace(mixed, lossless=crossing)) == []
-    shared = (frozenset({3, 4}),)
-    assert len(cycles_of(replace(mixed, lossless=crossing, share_queue=shared))) == 2
+    shared = dict.fromkeys(("s0", "s1", "s2", "s3"), (0, 1, 2, 3, 3, 5, 6, 7))
+    found = cycles_of(replace(mixed, lossless=crossing, queues=shared))
+    assert [set(cycle.priorities) for cycle in found] == [{3, 4}, {3, 4}]
+    elsewhere = {"s4": (0, 1, 2, 3, 3, 5, 6, 7)}  # nobody there has one waiting for the other
+    assert cycles_of(replace(mixed, lossless=crossing, queues=elsewhere)) == []
 
 
 # -- failures ----------------------------------------------------------------------------------
@@ -139,6 +143,29 @@ def test_of_a_large_network_that_is_not_proven_it_is_said_that_some_were_looked_
     survey = Surveyor(fabric=leaves).survey(2)
     assert (survey.how, survey.looked) == ("all", 4)
     assert survey.sets == 50 * 49 // 2
+
+
+def test_above_100_switches_nobody_says_that_no_remedy_was_found(monkeypatch):
+    monkeypatch.setattr(answers, "MOST_SWITCHES", 4)
+    found = answer(ring(5), failures=0, convergence=False).found[0]
+    (said,) = remedies(found, ring(5))
+    assert said.startswith("not searched for in networks above 100 switches")
+
+
+def test_what_was_done_is_said_of_each_survey(monkeypatch):
+    def said(network, count=2):
+        asked = answer(network, failures=count, convergence=False)
+        return next(each for each in lines(asked) if each.startswith(f"{count} failures"))
+
+    assert "proven: between all there are three disjoint" in said(leaf_spine(4, 3))
+    assert "proven: no packet goes up a tier again" in said(leaf_spine(4, 2, ways="up-down"))
+    assert "lengthen no path and so bring no cycle, 25 checked on 4 that stand" in said(
+        leaf_spine(4, 2)
+    )
+    monkeypatch.setattr(failures, "MOST_SWITCHES", 4)
+    assert "45 of links and switches, a random sample of 30 checked, the others not" in said(
+        ring(5)
+    )
 
 
 # -- remedies ----------------------------------------------------------------------------------

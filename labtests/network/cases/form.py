@@ -95,7 +95,7 @@ class StormPart(CasePart):
     """Fault: a port that sends pauses whatever its memory holds; pause_frames.py."""
 
     device: Name
-    port: Name | None = Field(default=None, description="Of a switch: the device it leads to.")
+    port: str | None = Field(default=None, description="Of a switch: the device it leads to.")
     priorities: Annotated[list[Priority], Field(min_length=1)] | Literal["all"] = Field(
         description="all: 802.3x frames."
     )
@@ -141,10 +141,10 @@ class SlowReceiverPart(CasePart):
 
 
 class QueueName(CasePart):
-    """One egress queue of a switch: that of the port towards `port`."""
+    """One egress queue of a switch: that of the port to `port` (`s2#2`: the second link)."""
 
     switch: Name
-    port: Name
+    port: str
     queue: Priority = 3
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from labtests.inventory.form import exactly
 from labtests.inventory.mistakes import Mistakes
 from labtests.inventory.mistakes import Path as Where
-from labtests.network import Network, Script
+from labtests.network import Network, Script, StaticRoute
 from labtests.network.cases.device_form import RoutePart
 from labtests.network.cases.form import CaseFile, EventPart
 from labtests.network.cases.pathways import check_known, check_route, ports_of, static_route
@@ -64,12 +64,17 @@ def _scripts(event: EventPart) -> list[Script]:
 
 
 def _change_route(network: Network, case: CaseFile, event: EventPart) -> None:
+    static = changed_route(case, network.routing.static, event)
+    network.reroute(replace(network.routing, static=static))
+
+
+def changed_route(
+    case: CaseFile, old: tuple[StaticRoute, ...], event: EventPart
+) -> tuple[StaticRoute, ...]:
     """A static route of the same switch and target is replaced, or withdrawn."""
     new = static_route(case, event.device, _route(event))
-    old = network.routing.static
     kept = tuple(r for r in old if (r.switch, r.to) != (new.switch, new.to))
-    static = kept if event.via is None else (*kept, new)
-    network.reroute(replace(network.routing, static=static))
+    return kept if event.via is None else (*kept, new)
 
 
 def _route(event: EventPart) -> RoutePart:
