@@ -98,7 +98,7 @@ def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing
     rows: dict[_Path, int] = {}
     route = table(TABLE_TYPES["route"], max(1, len(switches) * len(columns)))
     route.port = NONE
-    for (name, target), outs in _ways(wiring, routing).items():
+    for (name, target), outs in all_ways(wiring, routing).items():
         cell = route[switches.index(name) * len(columns) + columns.index(target)]
         if len(outs) == 1:
             cell.port = outs[0]
@@ -155,7 +155,8 @@ def _doors(
     return doors
 
 
-def _ways(wiring: Wiring, routing: Routing) -> Ways:
+def all_ways(wiring: Wiring, routing: Routing) -> Ways:
+    """Every way of these routes."""
     ways = next_hops(wiring, equal=routing.ways != "shortest")
     for name in _far_ends(wiring, routing):
         for key, outs in hops_to_switch(wiring, name).items():

@@ -22,7 +22,12 @@ from labtests.transport.ssh.terminal import Asked, NoPrompt, Prompt, Terminal
 
 SECRET = "Hunter2-Geheim"
 ROOT = Path(labtests.__file__).parent
-OWN = ("simlab", "network", "topology")  # emulated, or computed here: no device speaks there
+OWN = (
+    "simlab",
+    "network",
+    "study",
+    "topology",
+)  # emulated, or computed here: no device speaks there
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,108 @@
+"""The command line: `labtests sweep SWEEP.yaml`, `labtests sweep show`, `labtests tune`."""
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labtests.core.errors import LabError
+from labtests.core.output import say, tell
+
+PACKAGES = frozenset({"numba", "numpy", "scipy", "optuna"})
+INTERRUPTED = 130
+
+
+def _room(name: str) -> Any:
+    """A module of this room. Raises LabError for a package that is an extra and not installed."""
+    try:
+        return importlib.import_module(f"labtests.study.{name}")
+    except ModuleNotFoundError as error:
+        if error.name not in PACKAGES:
+            raise
+        raise LabError(
+            f"studies need the package {error.name}, which is not installed\n"
+            "  remedy: pip install 'labtests[simlab,study]'; in a clone: make setup"
+        ) from error
+
+
+class _SweepGroup(click.Group):
+    """`labtests sweep FILE` runs FILE; what is no command is a file."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """See click."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["run", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_SweepGroup, options_metavar="", subcommand_metavar="SWEEP.yaml|show ...")
+def sweep() -> None:
+    """Run a case at many points: labtests sweep SWEEP.yaml, labtests sweep show FOLDER."""
+
+
+_OUT = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder of the results; reports/studies/NAME unless given.",
+)
+_SCHEDULER = click.option("--scheduler", default=None, help="A dask cluster: tcp://HOST:PORT.")
+_JOBS = click.option(
+    "--jobs", type=click.IntRange(1, 1024), default=None, help="Processes; one for each core."
+)
+
+
+@sweep.command(name="run")
+@click.argument("file", type=click.Path(path_type=Path), metavar="SWEEP.yaml")
+@click.option("--plan", is_flag=True, help="Say how many runs there are and what they take.")
+@_OUT
+@_JOBS
+@_SCHEDULER
+@click.pass_context
+def run_sweep(
+    ctx: click.Context, /, file: Path, plan: bool, out: Path | None, **where: Any
+) -> None:
+    """Run all points of SWEEP.yaml (docs/studies.md) that are not finished yet.
+
+    Exit code 0 when all are done, 1 when some failed, 130 when it was interrupted.
+    """
+    commands = _room("command")
+    found = commands.loaded(file)
+    folder = out or commands.STUDIES / found.form.name
+    if plan:
+        for line in commands.planned(found, folder, where["jobs"]):
+            say(line)
+        return
+    with _interrupted(ctx):
+        for line in commands.swept(found, folder, where, _told("sweep")):
+            say(line)
+    ctx.exit(1 if commands.has_failed(found, folder) else 0)
+
+
+@sweep.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--table", type=click.Path(path_type=Path, dir_okay=False), help=".csv, .parquet")
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="An offline page.")
+def show(folder: Path, table: Path | None, page: Path | None) -> None:
+    """Show what a sweep has found: best points, what matters, what works together."""
+    for line in _room("command").shown(folder, table, page):
+        say(line)
+
+
+def _told(what: str) -> Any:
+    return lambda text: tell(f"{what}: {text}")
+
+
+@contextmanager
+def _interrupted(ctx: click.Context) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and SIGHUP end it in order."""
+    signals = importlib.import_module("labtests.core.signals")
+    try:
+        with signals.as_ctrl_c():
+            yield
+    except KeyboardInterrupt:
+        tell("interrupted: what is finished is kept; the same command goes on from there")
+        ctx.exit(INTERRUPTED)

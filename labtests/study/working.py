@@ -1,0 +1,224 @@
+"""Runs of a study on all cores, or on a dask cluster: in any order, none stops the others."""
+
+import ctypes
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+from labtests.core.errors import LabError
+
+AHEAD = 3
+"""Runs that each worker is given ahead."""
+SCHEDULER_S, AWAY_S = 10, 15
+_PR_SET_PDEATHSIG = 1
+
+
+class SchedulerGone(LabError):
+    """The dask scheduler cannot be reached, or no longer."""
+
+
+class Task(NamedTuple):
+    """Something to compute elsewhere: a function of a module, and what it is given."""
+
+    name: str
+    function: Any
+    given: tuple[Any, ...]
+
+
+class Workers(Protocol):
+    """Where tasks are computed."""
+
+    count: int
+
+    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each task's name and what it gave, as they come; in `failed`, why there is nothing."""
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _begin(parent: int) -> None:
+    """A worker leaves Ctrl-C to its parent, and ends with it, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+class LocalWorkers:
+    """Processes of this machine. One that is killed takes only its own run with it: those under way
+    are tried once more, each alone, and one that ends its process again has failed."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """See Workers."""
+        waiting = iter(tasks)
+        while True:
+            struck: list[Task] = []
+            with _pool(self.count) as pool:
+                yield from _flow(pool, waiting, self.count * AHEAD, struck)
+            if not struck:
+                return
+            for task in struck:
+                yield task.name, _alone(task)
+
+
+@contextmanager
+def _pool(count: int) -> Iterator[ProcessPoolExecutor]:
+    context = multiprocessing.get_context("spawn")  # no locks of threads that a fork would copy
+    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),))
+    try:
+        yield pool
+    finally:
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+
+def _flow(
+    pool: Executor, waiting: Iterator[Task], most: int, struck: list[Task]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Tasks through a pool until there are none left, or it breaks: then `struck` has what was
+    under way."""
+    under_way: dict[Future[Any], Task] = {}
+    while True:
+        if not struck:
+            _fill(pool, waiting, under_way, most, struck)
+        if not under_way:
+            return
+        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            task = under_way.pop(future)
+            try:
+                outcome = future.result()
+            except (BrokenExecutor, CancelledError):
+                struck.append(task)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is this task's
+                yield task.name, _failed(error)
+            else:
+                yield task.name, outcome
+
+
+def _fill(
+    pool: Executor,
+    waiting: Iterator[Task],
+    under_way: dict[Future[Any], Task],
+    most: int,
+    struck: list[Task],
+) -> None:
+    while len(under_way) < most and (task := next(waiting, None)):
+        try:
+            under_way[pool.submit(task.function, *task.given)] = task
+        except BrokenExecutor:
+            struck.append(task)
+            return
+
+
+def _alone(task: Task) -> dict[str, Any]:
+    struck: list[Task] = []
+    with _pool(1) as pool:
+        for _, outcome in _flow(pool, iter([task]), 1, struck):
+            return outcome
+    return {"failed": "its process was ended twice (killed, or out of memory)", "took_s": 0.0}
+
+
+def _failed(error: Exception) -> dict[str, Any]:
+    return {"failed": f"{type(error).__name__}: {error}", "took_s": 0.0}
+
+
+class DaskWorkers:
+    """The workers of a dask cluster. A run whose worker dies is given to another one by dask, and
+    has failed after as many times as the cluster allows."""
+
+    def __init__(self, address: str) -> None:
+        """Raises LabError (dask is not installed), SchedulerGone."""
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as error:
+            raise LabError(
+                "--scheduler needs the package distributed, which is not installed\n"
+                "  remedy: pip install 'labtests[study]'; in a clone: make setup"
+            ) from error
+        for name in ("distributed", "distributed.client", "distributed.utils"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once: here
+        self._address = address
+        try:
+            self._client: Any = Client(address, timeout=SCHEDULER_S)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TimeoutError) as error:
+            raise SchedulerGone(
+                f"--scheduler {address}: no scheduler answers ({error})\n"
+                "  remedy: look whether `dask scheduler` runs there, and at the port"
+            ) from error
+        self.count = sum(self._threads().values())
+
+    def _threads(self) -> dict[str, int]:
+        return dict(self._client.nthreads())
+
+    def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """See Workers. Raises SchedulerGone."""
+        waiting = iter(tasks)
+        under_way: dict[Any, Task] = {}
+        away_since: float | None = None
+        try:
+            while True:
+                most = max(4, self.count * AHEAD)
+                while len(under_way) < most and (task := next(waiting, None)):
+                    future = self._client.submit(task.function, *task.given, pure=False)
+                    under_way[future] = task
+                if not under_way:
+                    return
+                done = [future for future in under_way if future.status != "pending"]
+                for future in done:
+                    yield under_way[future].name, self._outcome(future)
+                    del under_way[future]
+                away_since = self._away(away_since)
+                if not done:
+                    time.sleep(0.01)
+        finally:
+            self._client.close(timeout=1)
+
+    def _outcome(self, future: Any) -> dict[str, Any]:
+        if future.status in ("cancelled", "lost"):
+            raise self._gone()
+        if future.status == "error":
+            return _failed(future.exception(timeout=SCHEDULER_S))
+        return dict(future.result(timeout=SCHEDULER_S))
+
+    def _away(self, since: float | None) -> float | None:
+        if self._client.status == "running":
+            return None
+        since = since or time.monotonic()
+        if self._client.status == "closed" or time.monotonic() - since > AWAY_S:
+            raise self._gone()
+        return since
+
+    def _gone(self) -> SchedulerGone:
+        return SchedulerGone(
+            f"--scheduler {self._address}: the scheduler has gone away\n"
+            "  remedy: what is finished is kept: start it again, and give the same command"
+        )
+
+
+def workers(scheduler: str | None, jobs: int | None) -> Workers:
+    """A cluster's, or this machine's. Raises SchedulerGone, LabError."""
+    return DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
