@@ -10,7 +10,7 @@ from labtests.network import Cable, HostPort, SwitchPort, Wiring
 from labtests.network.cases import load
 from labtests.network.cases.building import wiring_of
 from labtests.network.cases.pathways import routing_of
-from labtests.network.paths import _ways, next_hops
+from labtests.network.paths import all_ways, next_hops
 from labtests.topology.fabric import Element, NoTiers
 from labtests.topology.of_case import fabric_of_case
 from labtests.topology.routing import hops_to, path, sources_of, targets_of
@@ -74,7 +74,7 @@ def test_explicit_routes_of_cases_are_those_of_the_packet_network(name):
     case = load(CASES / f"{name}.yaml")
     wiring = wiring_of(case)
     fabric = fabric_of_case(case, name)
-    assert told_by(fabric) == by_name(_ways(wiring, routing_of(case)), wiring)
+    assert told_by(fabric) == by_name(all_ways(wiring, routing_of(case)), wiring)
 
 
 @pytest.mark.parametrize("failed", [(), (0, 5), (1, 2), (7, 20)], ids=str)
