@@ -61,7 +61,10 @@ def test_a_plot_is_not_drawn_through_a_link(
     linked: Place, untouched: Callable[[], bool], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     made = {
-        "network.cases": SimpleNamespace(load=str, run=lambda case, seed: case),
+        "network.cases": SimpleNamespace(
+            load=lambda file: SimpleNamespace(seed=1),
+            run=lambda case, seed, onlooker: SimpleNamespace(duration_ms=1, planned_ms=1),
+        ),
         "network.cases.plotting": SimpleNamespace(svg=lambda figures: "<svg/>"),
     }
     monkeypatch.setattr("labtests.cli.network.simulation", made.__getitem__)
