@@ -2,9 +2,9 @@
 
     python benchmarks/topology.py
 
-Clos networks of three tiers (k = 4 to 28: 20 to 980 switches), leaves with two spines, a ring: as
-they are, with all failures of one and two links or switches, and while routes change; seconds, and
-how each was done.
+Clos networks of three tiers (k = 4 to 28: 20 to 980 switches), leaves with two spines, a ring, a
+torus: as they are, with all failures of one and two links or switches, and while routes change;
+seconds, and how each was done.
 """
 
 import sys
@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/topology"))
 
-from networks import clos, leaf_spine, ring
+from networks import clos, leaf_spine, ring, torus
 
 from labtests.topology.convergence import settling
 from labtests.topology.dependencies import routed
@@ -25,6 +25,7 @@ NETWORKS = (
     clos(8, ways="up-down"),
     leaf_spine(98, 2),
     ring(20),
+    torus(10),
     clos(16),
     clos(28),
     clos(28, ways="up-down"),

@@ -18,8 +18,10 @@ from labtests.topology.routing import (
     Target,
     arrivals,
     hops_to,
+    path,
     sources_of,
     targets_of,
+    towards,
 )
 
 Turn = tuple[int, int]
@@ -161,6 +163,16 @@ class Routed:
                 reached = arrivals(self.fabric, hops, sources_of(self.fabric, target))
                 if first in reached:
                     yield target, hops
+
+    def way(self, turn: Turn) -> tuple[Target, int, tuple[int, ...]] | None:
+        """Somebody who takes a turn: the target, where they begin, all their channels; None where
+        that is not known (into a tunnel)."""
+        for target, hops in self.users(turn):
+            tail = self.fabric.tail(turn[0])
+            before = towards(self.fabric, hops, sources_of(self.fabric, target), tail)
+            start = self.fabric.tail(before[0]) if before else tail
+            return target, start, tuple(path(self.fabric, hops, start, (*before, *turn)))
+        return None
 
 
 def routed(

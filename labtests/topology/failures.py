@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
-from labtests.topology.dependencies import Cycle, routed
+from labtests.topology.dependencies import Cycle, Routed, routed
 from labtests.topology.fabric import NONE_DEAD, Dead, Element, Fabric
 from labtests.topology.routing import Hops, hops_to, sources_of, targets_of
 
@@ -45,13 +45,15 @@ class Broken:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """Failures of `count` at once. `sets` there are; of these `subsets` need no look, for no way is
-    lengthened; `looked` were looked at, which stand for all others (unless `sampled`); `broken`
-    have a cycle."""
+    lengthened; `kept` need none either, for a cycle is there already whose packets they are not in
+    the way of; `looked` were looked at, which stand for all others (unless `sampled`); `broken`
+    have a cycle, with those of `kept`."""
 
     count: int
     how: How
     sets: int
     subsets: int = 0
+    kept: int = 0
     looked: int = 0
     broken: int = 0
     examples: tuple[Broken, ...] = ()
@@ -142,13 +144,17 @@ class Surveyor:
     def _looked(
         self, chosen: dict[object, Failed], alike: Counter[object], start: Survey
     ) -> Survey:
-        subsets = looked = broken = 0
+        subsets = kept = looked = broken = 0
         examples: list[Broken] = []
         for number, (kind, failed) in enumerate(chosen.items()):
             if number % 1000 == 0:
                 self.progress(f"failures of {start.count}: {number} of {len(chosen)}")
             if start.how != "sampled" and self._needs_no_look(failed):
                 subsets += alike[kind]
+                continue
+            if start.how != "sampled" and self._keeps_a_cycle(failed):
+                kept += alike[kind]
+                broken += alike[kind]
                 continue
             looked += 1
             cycles = routed(self.fabric, self.fabric.dead(*failed)).dependencies.cycles()
@@ -158,7 +164,12 @@ class Surveyor:
                 examples = sorted(examples, key=lambda each: len(each.cycles[0].channels))
                 examples = examples[:EXAMPLES]
         return replace(
-            start, subsets=subsets, looked=looked, broken=broken, examples=tuple(examples)
+            start,
+            subsets=subsets,
+            kept=kept,
+            looked=looked,
+            broken=broken,
+            examples=tuple(examples),
         )
 
     def _needs_no_look(self, failed: Failed) -> bool:
@@ -167,6 +178,40 @@ class Surveyor:
         return self._free and all(
             each not in self._lengthening(failed[:before]) for before, each in enumerate(failed)
         )
+
+    def _keeps_a_cycle(self, failed: Failed) -> bool:
+        """A cycle that is there without some of them stays with these: the ways of its packets are
+        whole, and as no other way becomes shorter, they are shortest ways still."""
+        if self.fabric.ways != "ecmp" or self.fabric.told or self.fabric.tunnels:
+            return False
+        firsts = [(), *((each,) for each in failed if len(failed) > 1)]
+        return any(
+            crossed is not None and crossed.isdisjoint({*failed} - {*first})
+            for first in firsts
+            for crossed in [self._crossed(first)]
+        )
+
+    @cached_property
+    def _ways(self) -> dict[Failed, frozenset[Element] | None]:
+        return {}
+
+    def _crossed(self, failed: Failed) -> frozenset[Element] | None:
+        """What the packets of a cycle use; None where these failures leave none."""
+        if failed not in self._ways:
+            network = routed(self.fabric, self.fabric.dead(*failed))
+            cycles = network.dependencies.cycles()
+            self._ways[failed] = self._used(network, cycles[0]) if cycles else None
+        return self._ways[failed]
+
+    def _used(self, network: Routed, cycle: Cycle) -> frozenset[Element] | None:
+        fabric = self.fabric
+        ways = [way for turn in cycle.turns if (way := network.way(turn)) is not None]
+        channels = {channel for _, _, those in ways for channel in those}
+        if not channels.issuperset(cycle.channels):
+            return None
+        switches = {fabric.heads[end] for channel in channels for end in (channel, channel ^ 1)}
+        links = {Element(kind="link", number=channel >> 1) for channel in channels}
+        return frozenset(links | {Element(kind="switch", number=each) for each in switches})
 
     @cached_property
     def _known(self) -> dict[Failed, frozenset[Element]]:

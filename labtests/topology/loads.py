@@ -9,14 +9,13 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 from labtests.network.cases import CaseFile
 from labtests.topology.convergence import Transition
 from labtests.topology.dependencies import Cycle, Routed, Turn
 from labtests.topology.fabric import LINK, NONE_DEAD, Dead, Fabric
-from labtests.topology.routing import Hops, Target, hops_to, path, sources_of
+from labtests.topology.routing import Target, hops_to, path, sources_of
 
 BITS_OF_A_LOAD = 120e6
 """At the slowest cable: 12 ms at 10 Gbit/s, enough to fill what a switch shares by default."""
@@ -28,7 +27,6 @@ MOST_SINKS = 12
 """Of a random load."""
 DATAGRAM_BYTES = 1400
 GIGA = 1e9
-NO_HOPS: Hops = MappingProxyType({})
 NOT_OF_A_LOAD = (
     "watchdog",
     "deadlock",
@@ -90,14 +88,10 @@ def _sent(fabric: Fabric, cycle: Cycle) -> list[int]:
 
 
 def _through(network: Routed, turn: Turn, priority: int) -> Demand | None:
-    fabric = network.fabric
-    target, hops = next(network.users(turn), (None, NO_HOPS))
-    if target is None:
+    fabric, way = network.fabric, network.way(turn)
+    if way is None:
         return None
-    sources = sources_of(fabric, target)
-    before = _towards(fabric, hops, sources, fabric.tail(turn[0]))
-    start = fabric.tail(before[0]) if before else fabric.tail(turn[0])
-    channels = tuple(path(fabric, hops, start, (*before, *turn)))
+    target, start, channels = way
     return Demand(
         source=start,
         target=target,
@@ -105,21 +99,6 @@ def _through(network: Routed, turn: Turn, priority: int) -> Demand | None:
         priority=priority,
         at=fabric.heads[turn[0]],
     )
-
-
-def _towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> list[int]:
-    """Channels from the nearest of some switches to another one."""
-    ways: dict[int, list[int]] = {source: [] for source in sources}
-    waiting = list(ways)
-    for here in waiting:
-        if here == end:
-            return ways[here]
-        for channel in hops.get(here, ()):
-            head = fabric.heads[channel]
-            if head not in ways:
-                ways[head] = [*ways[here], channel]
-                waiting.append(head)
-    return []
 
 
 def again(network: Routed, wanted: Iterable[Demand]) -> tuple[Demand, ...]:

@@ -6,7 +6,7 @@ every host's own way, around all that has failed.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from labtests.topology.fabric import NONE_DEAD, Dead, Fabric, Ways
@@ -191,3 +191,18 @@ def path(fabric: Fabric, hops: Hops, start: int, through: Collection[int] = ()) 
         found.append(next((out for out in outs if out in through), outs[0]))
         start = fabric.heads[found[-1]]
     return found
+
+
+def towards(fabric: Fabric, hops: Hops, sources: Sequence[int], end: int) -> list[int]:
+    """Channels from the nearest of some switches to another one."""
+    ways: dict[int, list[int]] = {source: [] for source in sources}
+    waiting = list(ways)
+    for here in waiting:
+        if here == end:
+            return ways[here]
+        for channel in hops.get(here, ()):
+            head = fabric.heads[channel]
+            if head not in ways:
+                ways[head] = [*ways[here], channel]
+                waiting.append(head)
+    return []

@@ -209,11 +209,13 @@ def _survey(survey: Survey) -> str:
     if survey.how == "sampled":
         of = f"{survey.broken} of them with a cycle" if survey.broken else "none with a cycle"
         return f"{sets}, a random sample of {survey.looked} checked, the others not: {of}"
-    rest = survey.sets - survey.subsets
-    if not rest:
+    rest = survey.sets - survey.subsets - survey.kept
+    if survey.sets == survey.subsets:
         return f"{sets}: no cycle, proven: none lengthens a shortest path"
     each = f" on {survey.looked} that stand for all by symmetry" if survey.looked < rest else ""
     shorter = f"{survey.subsets} lengthen no path and so bring no cycle, " if survey.subsets else ""
+    if survey.kept:
+        shorter += f"{survey.kept} leave a cycle as it was, "
     return f"{sets} ({shorter}{rest} checked{each}): {survey.broken} with a cycle"
 
 
@@ -289,6 +291,7 @@ def plain(answer: Answer) -> dict[str, object]:
                 "how": each.how,
                 "sets": each.sets,
                 "lengthen_no_way": each.subsets,
+                "leave_a_cycle": each.kept,
                 "looked_at": each.looked,
                 "with_cycle": each.broken,
             }

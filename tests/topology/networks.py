@@ -48,6 +48,18 @@ def clos(arity, **more):
     return fabric("clos", switches, ends, hosts, **more)
 
 
+def torus(side):
+    """Cycles everywhere, which most failures leave as they are."""
+    names = [f"s{row}{n}" for row in range(side) for n in range(side)]
+    ends = [
+        (f"s{row}{n}", beside)
+        for row in range(side)
+        for n in range(side)
+        for beside in (f"s{(row + 1) % side}{n}", f"s{row}{(n + 1) % side}")
+    ]
+    return fabric("torus", names, ends, {f"h{name}": name for name in names})
+
+
 def drawn(seed, **more):
     """Joined by a random tree, and some more cables, also beside each other."""
     dice = random.Random(seed)

@@ -5,7 +5,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 import pytest
-from networks import clos, drawn, fabric, leaf_spine, ring
+from networks import clos, drawn, fabric, leaf_spine, ring, torus
 
 from labtests.topology import answers, failures
 from labtests.topology.answers import answer
@@ -109,6 +109,14 @@ def test_failures_are_counted_as_if_all_had_been_looked_at(network, broken):
     survey = Surveyor(fabric=network).survey(2)
     assert survey.broken == broken == brute(network, 2)
     assert survey.sets == len(list(combinations(network.elements(), 2)))
+
+
+def test_failures_that_leave_a_cycle_as_it_was_need_no_look():
+    for count in (1, 2):
+        survey = Surveyor(fabric=torus(3)).survey(count)
+        assert survey.broken == brute(torus(3), count) == survey.sets
+        assert survey.kept + survey.looked == survey.sets
+        assert survey.kept > survey.looked
 
 
 def test_two_ways_up_are_too_few_for_two_failures_in_a_clos():
