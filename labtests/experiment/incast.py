@@ -43,7 +43,7 @@ from labtests.experiment.classes import ClassRounds
 from labtests.experiment.fitting import Class, NotHere, at_the_trunk
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.negotiating import dcbx_of, settled
-from labtests.experiment.pace import Pace, Span
+from labtests.experiment.pace import MINUTE_S, SAMPLES_AT_MOST, Pace, Span
 from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
@@ -79,6 +79,7 @@ class Incast:
     phases: list[PhaseRecord] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     planned: list[Span] = field(default_factory=list)  # in a plan: how long each phase would take
+    soak_s: float | None = None
     controls: tuple[Evidence, ...] = field(default=(), init=False)
     watches_dcbx: bool = field(default=False, init=False)
     _refresh: Refresh | None = field(default=None, init=False)
@@ -415,6 +416,13 @@ class Incast:
         seconds = refreshes * (self._measured_refresh().seconds or 0.0)
         return self.traffic.lasting(seconds).loads(*classes)
 
+    def soak(self, *classes: Class) -> tuple[SenderPart, ...]:
+        """The same for the hours that a run is asked for by --soak. A run without it skips the
+        test, with the reason."""
+        if self.soak_s is None:
+            raise NotHere("it takes hours, and is run when it is asked for: --soak 8h")
+        return self.traffic.lasting(self.soak_s).loads(*classes)
+
     def alone(self, traffic: Class) -> tuple[SenderPart, ...]:
         """A load of one class by one sender whose link is no faster than the receiver's, so that it
         makes no queue."""
@@ -598,4 +606,6 @@ def _lasting(pace: Pace, traffic: tuple[SenderPart, ...]) -> Pace:
     known = [end_s for end_s in ends if end_s is not None]
     if not known or len(known) != len(traffic):
         return pace
-    return replace(pace, lab_seconds=max(known))
+    lab_seconds = max(known)
+    often_s = min(lab_seconds / SAMPLES_AT_MOST, MINUTE_S)
+    return replace(pace, lab_seconds=lab_seconds, sample_every_s=max(pace.sample_every_s, often_s))

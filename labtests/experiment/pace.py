@@ -9,6 +9,9 @@ from labtests.measure.telemetry import DriverSource
 SAMPLES_AT_MOST = 60
 """In one phase: a report of an hour of traffic is still a page that a browser opens."""
 
+MINUTE_S = 60.0
+"""The longest time between two samples of a load of hours."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:

@@ -46,6 +46,8 @@ more can absorb more; then S1 calls its senders' sum too high."""
 SENDER_BYTES = 2 * 2**20
 """A socket's buffer and a NIC's ring of 1024 packets."""
 
+ROWS_AT_MOST, LONGEST_ROW_S = 120, 60
+"""Of a tool's report, in a load of up to two hours; iperf3 tells every minute at least."""
 ROWS_LATE_S = 0.2
 """How late the last row of a flow may come."""
 APART_S, JOINING = 0.1, 0.25
@@ -69,7 +71,8 @@ class Traffic:
     def lasting(self, seconds: float) -> "Traffic":
         """The same, in which loads last at least so long."""
         load_s = max(self.pace.load_s, math.ceil(seconds))
-        return replace(self, pace=replace(self.pace, load_s=load_s))
+        row_every_s = max(self.pace.row_every_s, min(load_s // ROWS_AT_MOST, LONGEST_ROW_S))
+        return replace(self, pace=replace(self.pace, load_s=load_s, row_every_s=row_every_s))
 
     @property
     def ceiling_bits_per_s(self) -> float:

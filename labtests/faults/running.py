@@ -78,7 +78,7 @@ class Bench:
     def command(self, declared: Declared, suite: str) -> list[str]:
         """The run as one types it. Raises NotOfThisLab."""
         words = ["pytest", f"{self.suites}/{SUITES[suite].node}"]
-        words += ["--testbed", str(self.places.testbed.file), "--dry-run"]
+        words += ["--testbed", str(self.places.testbed.file), "--dry-run", *SUITES[suite].more]
         words += ["--seed", str(self.seed)] if self.seed != 1 else []
         for fault in self.places.faults(declared, SUITES[suite]):
             words += ["--fault", json.dumps(fault)]

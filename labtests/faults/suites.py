@@ -7,12 +7,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultedSuite:
     """One test. `at`: how the progress begins when the traffic that it judges starts; `middle_s`:
-    so many seconds later everybody sends."""
+    so many seconds later everybody sends; `more`: what pytest is asked, beside it."""
 
     file: str
     test: str
     at: str = "experiment *: traffic"
     middle_s: float = 0.3
+    more: tuple[str, ...] = ()
 
     @property
     def node(self) -> str:
@@ -106,6 +107,12 @@ SUITES: Mapping[str, FaultedSuite] = {
     "mixed": FaultedSuite(
         file="test_mixed_classes",
         test="test_a_lossy_class_takes_no_memory_from_a_lossless_one",
+    ),
+    "soak": FaultedSuite(
+        file="test_soak",
+        test="test_hours_of_load_lose_nothing_in_any_minute",
+        middle_s=5.0,
+        more=("--soak", "10s"),
     ),
     "deaf": FaultedSuite(
         file="test_deaf_senders",

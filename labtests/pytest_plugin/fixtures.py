@@ -12,7 +12,7 @@ from labtests.experiment import Incast, Ring, Span, measure, roles_of
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Refresh
-from labtests.pytest_plugin.options import option
+from labtests.pytest_plugin.options import option, soak_seconds
 from labtests.pytest_plugin.run import RUN, Run
 from labtests.recovery import LabHeld, NotPutBack
 
@@ -95,6 +95,7 @@ def _experiment(
             progress=progress_of(run),
             idle=run.preflight.noise,
             measured=lambda anew: _refresh(run, lab, anew=anew),
+            soak_s=soak_seconds(run.config),
         )
         request.node.stash[INCAST] = experiment
         yield experiment

@@ -1,6 +1,7 @@
 """Command line, environment and markers."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,10 @@ MARKERS = (
 
 LAB_SECONDS_AT_LEAST, LAB_SECONDS_AT_MOST = 5, 3600
 """Shorter phases have no report row of every sender alone and of all together."""
+
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+SOAK_AT_LEAST_S, SOAK_AT_MOST_S = 10, 7 * 86400
+"""Shorter ones have too few parts to compare."""
 
 WAIT_AT_MOST_MINUTES = 7 * 24 * 60
 
@@ -63,6 +68,8 @@ _OPTIONS = {
     "--seed N": "seed of a simulated lab, 0 or more (default: 1; dry run only)",
     "--lab-seconds S": "duration of each phase with staggered senders (docs/pace.md; default: 20 "
     "on hardware and 5 in a dry run)",
+    "--soak TIME": "run the suites that take hours, too, so long: 8h, 30m, 90s (default: they are "
+    "skipped)",
     "--hardware-pace": "take the durations of a lab whose switches refresh their counters every "
     "few seconds, whatever this lab is (default on such hardware; docs/pace.md)",
     "--idle-s S": "how long the pre-flight check watches counters of the idle lab (default: 5 on "
@@ -78,6 +85,7 @@ _VALUES: Mapping[str, Mapping[str, Any]] = {
     "JSON": {"action": "append", "default": []},
     "N": {"type": int, "default": None},
     "S": {"type": float, "default": None},
+    "TIME": {"default": None},
     "MINUTES": {"type": float, "default": 0.0},
 }
 
@@ -190,6 +198,7 @@ def expect_possible(config: pytest.Config) -> None:
             f"--lab-seconds {seconds:g}: give {LAB_SECONDS_AT_LEAST} to {LAB_SECONDS_AT_MOST}; "
             "every sender needs some seconds alone and together with the others"
         )
+    soak_seconds(config)
     if not 0 <= (option(config, "idle_s") or 0) <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
     seed = option(config, "seed")
@@ -202,6 +211,19 @@ def expect_possible(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if config.getoption("numprocesses", None):
         raise pytest.UsageError("a lab takes one test at a time: leave out -n")
+
+
+def soak_seconds(config: pytest.Config) -> float | None:
+    """How long suites that take hours are to take; None: they are not asked for. Raises
+    UsageError."""
+    asked = option(config, "soak")
+    if asked is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,6})([smhd])", asked)
+    seconds = int(match[1]) * _UNITS_S[match[2]] if match else 0
+    if not SOAK_AT_LEAST_S <= seconds <= SOAK_AT_MOST_S:
+        raise pytest.UsageError(f"--soak {asked}: give 10s to 7d, such as 90s, 30m or 8h")
+    return float(seconds)
 
 
 def asked_testbed(config: pytest.Config) -> Path | None:

@@ -35,6 +35,7 @@ from labtests.pytest_plugin.options import (
     asked_testbed,
     near,
     option,
+    soak_seconds,
     spelled,
     testbed_source,
     testbed_words,
@@ -163,7 +164,8 @@ class Run:
     def test_limit_s(self) -> float:
         """Wall time in which any test has ended: a dozen phases that wait their longest."""
         pace = self.pace
-        return PHASES_AT_MOST * (pace.phase.most_s + STARTS_WITHIN_S)
+        soak_s = soak_seconds(self.config) or 0.0
+        return PHASES_AT_MOST * (pace.phase.most_s + STARTS_WITHIN_S) + soak_s
 
     @property
     def pace(self) -> Pace:

@@ -27,6 +27,7 @@ from labtests.verdicts.questions import (
 )
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
+from labtests.verdicts.soak import steady
 from labtests.verdicts.sound import sound
 from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import left_alone, shut_in_time
@@ -76,6 +77,7 @@ __all__ = [
     "sound_in_a_cycle",
     "spared",
     "stations",
+    "steady",
     "throttled",
     "undisturbed",
     "unmarked",

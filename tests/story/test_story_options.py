@@ -49,7 +49,7 @@ def test_help_shows_every_option_with_its_variable_and_leaves_nothing(here):
     said = run(here, "--help", *DRY).terminal
     shown = said.partition("labtests: a lossless-Ethernet lab:")[2]
     for option in ("--testbed", "--inventory", "--dry-run", "--plan", "--no-controls", "--run-dir",
-                   "--seed", "--lab-seconds", "--hardware-pace", "LABTESTS_TESTBED",
+                   "--seed", "--lab-seconds", "--soak", "--hardware-pace", "LABTESTS_TESTBED",
                    "LABTESTS_RUN_DIR"):  # fmt: skip
         assert option in shown
     assert not (here / "reports").exists()
@@ -117,6 +117,8 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
         (("--testbed", TESTBED, "--seed", "3"), "--seed is for a simulated lab: give --dry-run"),
         ((*DRY, "--fault", "[]"), "--fault []: give a JSON object"),
         ((*DRY, "--lab-seconds", "1"), "--lab-seconds 1: give 5 to 3600"),
+        ((*DRY, "--soak", "8 hours"), "--soak 8 hours: give 10s to 7d, such as 90s, 30m or 8h"),
+        ((*DRY, "--soak", "9s"), "--soak 9s: give 10s to 7d"),
         ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: cannot create the run folder"),
         ((*DRY, "--run-dir", "earlier"), "earlier holds an earlier run; give another --run-dir"),
     ],

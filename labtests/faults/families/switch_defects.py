@@ -70,6 +70,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(SW, OUT, "queue 3 dropped_packets grew by"),
     ),
     _of(
+        name="a-queue-begins-to-drop-in-a-soak",
+        what="after some seconds of a long load a queue drops 1 in 10 000 packets",
+        how=(_drops(3, 100),),
+        when=MIDDLE,
+        red=("soak",),
+        says=(SW, OUT, "queue 3 dropped_packets grew by", "of the load (minute 1)"),
+    ),
+    _of(
         name="the-other-queue-drops",
         what="the queue of the second class drops 1 in 1000 packets",
         how=(_drops(5, 1000),),
