@@ -42,7 +42,7 @@ def trust(run: Json) -> str:
 
 def _asked(run: Json, suites: list[Suite]) -> str:
     kept, controls = (sum(suite.controls[n] for suite in suites) for n in (0, 1))
-    told = [f"{len(suites)} suites"]
+    told = [f"{len(suites)} suite{'s' * (len(suites) != 1)}"]
     if controls:
         told.append(f"{kept} of {controls} controls went as they must")
     state = run.get("state")

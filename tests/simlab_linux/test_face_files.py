@@ -340,3 +340,10 @@ def test_ls_tells_the_sizes_of_files(hands) -> None:
     assert " root root    5 " in hands.output("ls -l /tmp/five")
     assert hands.output("ls -l /tmp").startswith("total 4\n")
     assert " root root 4096 " in hands.output("ls -l /sys/class/net/enp3s0f0np0/mtu")
+
+
+def test_a_word_ends_where_no_letter_follows(hands: Hands) -> None:
+    """As grep(1) says of -w: also where the pattern itself ends with a colon."""
+    assert hands.output("echo 'rx_bytes: 7' | grep -w rx_bytes:") == "rx_bytes: 7\n"
+    assert hands.output("echo 'rx_bytes: 7' | grep -w rx_bytes") == "rx_bytes: 7\n"
+    assert hands.run("echo 'rx_bytes: 7' | grep -w bytes").status == 1

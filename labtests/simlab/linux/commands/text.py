@@ -39,7 +39,7 @@ def _matcher(patterns: list[str], options: dict[str, str]) -> re.Pattern[str]:
     else:
         joined = "|".join(f"(?:{python_regex(each, 'E' in options)})" for each in patterns)
     if "w" in options:
-        joined = rf"\b(?:{joined})\b"
+        joined = rf"(?<!\w)(?:{joined})(?!\w)"  # grep(1): no letter, digit or _ beside it
     if "x" in options:
         joined = rf"^(?:{joined})$"
     return re.compile(joined, re.IGNORECASE if "i" in options else 0)
