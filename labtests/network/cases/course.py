@@ -108,6 +108,7 @@ def passed(case: CaseFile, *, seed: int | None, onlooker: Onlooker | None = None
     period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
     watch = QueueWatch(network, watched(case), period_ns=max(1, round(period_us * NS_PER_US)))
     course = Course(case=case, network=network, watch=watch, onlooker=onlooker)
+    network.count_delays()
     course.numbers = {flow.name: n for n, flow in enumerate(case.flows) if flow.name}
     agenda = Agenda(case)
     for time_ns in agenda.moments:
@@ -147,6 +148,7 @@ class Agenda:
         if time_ns in self._noted:
             course.note()
         if time_ns == self._warmup_ns:
+            course.network.count_delays()  # from here on
             course.pauses_at_warmup = pauses.sent_frames(self._case, course.network)
 
 

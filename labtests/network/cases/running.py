@@ -12,6 +12,7 @@ from labtests.network.cases import guards, pauses, phases
 from labtests.network.cases.course import NS_PER_MS, Course, Onlooker, QueueKey, passed, watched
 from labtests.network.cases.course import bin_ends as _bin_ends
 from labtests.network.cases.figures import (
+    DelayFigures,
     DropFigures,
     Figures,
     FlowFigures,
@@ -77,6 +78,7 @@ def _figures(course: Course, *, seed: int) -> Figures:
         guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(memory_figures(network, name) for name in network.memory),
+        delays=tuple(_delays(network)),
         notes=tuple(phases.notes(case)),
     )
 
@@ -181,6 +183,21 @@ def _queues(
             )
         )
     return tuple(found)
+
+
+def _delays(network: Network) -> Iterator[DelayFigures]:
+    for round_trip in (False, True):
+        for priority in range(8):
+            found = network.delays(priority, round_trips=round_trip)
+            if found is not None:
+                yield DelayFigures(
+                    priority=priority,
+                    round_trip=round_trip,
+                    packets=found.packets,
+                    mean_us=found.mean_us,
+                    percentile_us=dict(found.percentiles_us),
+                    longest_us=found.longest_us,
+                )
 
 
 def _marks(network: Network) -> Iterator[MarkFigures]:

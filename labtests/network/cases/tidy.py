@@ -2,6 +2,7 @@
 
 flows       every flow: size, start, completion, slowdown, goodput
 slowdowns   completion times and slowdowns of flows that are done, by size (a row a decade)
+delays      how long packets took, one way and round trip, by priority
 queues      mean, deviation and percentiles of the sampled queues
 series      of flows (Gbit/s), queues (bytes) and held ports (us of each bin) over time
 pauses, drops, hosts, totals
@@ -53,6 +54,10 @@ def _rows(figures: Figures) -> Iterator[tuple[str, Row]]:
         told = asdict(pause)
         del told["paused_series_us"]
         yield "pauses", told
+    for delay in figures.delays:
+        told = asdict(delay)
+        ranks = told.pop("percentile_us")
+        yield "delays", told | {f"p{rank}_us": value for rank, value in ranks.items()}
     yield from (("series", row) for row in _series(figures))
 
 
