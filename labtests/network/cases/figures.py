@@ -21,6 +21,8 @@ class FlowFigures:
     error_status: int | None
     completion_us: float | None  # of a flow with a size that is done: until its last ACK is back
     goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
+    rate_series_gbit_per_s: tuple[float, ...]  # that DCQCN lets it send at the end of each bin
+    alpha_series: tuple[float, ...]
 
     @property
     def slowdown(self) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from labtests.network import HostPort, Network, PortDrops
 from labtests.network.cases import guards, pauses, phases
+from labtests.network.cases.building import obeys_cnps
 from labtests.network.cases.course import NS_PER_MS, Course, Onlooker, QueueKey, passed, watched
 from labtests.network.cases.course import bin_ends as _bin_ends
 from labtests.network.cases.figures import (
@@ -89,7 +90,7 @@ def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
     steady = delivered[end_ns] - delivered[warmup_ns]
     completions = _completions_us(course)
     again, errors = course.total("retransmits"), _most(course, "error")
-    series = _series(course, bins)
+    series, limiters = _series(course, bins), _limiters(course, bins)
     ideal = IdealTimes(case)
     begun = (_least(course, "start_at") // PS_PER_NS).tolist()
     for number, part in enumerate(case.flows):
@@ -110,7 +111,28 @@ def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
             error_status=int(errors[number]) or None,
             completion_us=completions[number],
             goodput_series_gbit_per_s=series(number),
+            **limiters(number),
         )
+
+
+def _limiters(course: Course, bins: list[int]) -> Any:
+    """What gives the series of a flow's DCQCN limiter by its number; none where it has none."""
+    case = course.case
+    if len(case.flows) > MOST_SERIES and case.sampling.bin_ms is None:
+        bins = bins[:1]
+    rates = np.array([course.rates[ns] for ns in bins[1:]]) / 1e9
+    alphas = np.array([course.alphas[ns] for ns in bins[1:]])
+    obeying = {name for name in case.hosts if obeys_cnps(case, name)}
+
+    def of(number: int) -> dict[str, tuple[float, ...]]:
+        part = case.flows[number]
+        shown = part.kind == "rc" and part.source in obeying and len(rates)
+        return {
+            "rate_series_gbit_per_s": tuple(rates[:, number].tolist()) if shown else (),
+            "alpha_series": tuple(alphas[:, number].tolist()) if shown else (),
+        }
+
+    return of
 
 
 def _series(course: Course, bins: list[int]) -> Any:
@@ -131,14 +153,14 @@ def _series(course: Course, bins: list[int]) -> Any:
 def _most(course: Course, column: str) -> Any:
     """The largest of a column over the rows of each flow."""
     most = np.zeros(len(course.case.flows), np.int64)
-    np.maximum.at(most, course.owners, course.column(column))
+    np.maximum.at(most, course.owner_rows(), course.column(column))
     return most
 
 
 def _least(course: Course, column: str) -> Any:
     """The smallest; NEVER for a flow that has not been made."""
     least = np.full(len(course.case.flows), NEVER, np.int64)
-    np.minimum.at(least, course.owners, course.column(column))
+    np.minimum.at(least, course.owner_rows(), course.column(column))
     return least
 
 
