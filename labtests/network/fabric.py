@@ -307,6 +307,11 @@ def with_edges(t: Tables, rows: int) -> Tables:
     return t._replace(edge=grown(t.edge, rows))
 
 
-def with_windows(t: Tables) -> Tables:
-    """The same network with one more TCP receive window."""
-    return t._replace(segment=grown(t.segment, len(t.segment) + WINDOW_SIZE))
+def with_windows(t: Tables, windows: int) -> Tables:
+    """The same network with so many windows of packets."""
+    return t._replace(segment=grown(t.segment, windows * WINDOW_SIZE))
+
+
+def with_delays(t: Tables, rows: int) -> Tables:
+    """The same network with so many rows for delays, all 0."""
+    return t._replace(delay=table(TABLE_TYPES["delay"], rows))

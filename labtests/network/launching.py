@@ -8,8 +8,17 @@ from labtests.network.requests import (
     TcpRequest,
     UdpRequest,
 )
-from labtests.network.streams import INITIAL_WINDOW, RECEIVE_WINDOW
-from labtests.network.tables import ECT_0, NEVER, NONE, NOT_ECT, PS_PER_S, PS_PER_US
+from labtests.network.streams import INITIAL_WINDOW, RECEIVE_WINDOW, WINDOW_SIZE
+from labtests.network.tables import (
+    ECT_0,
+    GO_BACK_N,
+    NEVER,
+    NONE,
+    NOT_ECT,
+    PS_PER_S,
+    PS_PER_US,
+    SELECTIVE,
+)
 
 IP_HEADER_BYTES, FRAGMENT_UNIT_BYTES = 20, 8
 """Every fragment but the last carries a multiple of 8 bytes (RFC 791)."""
@@ -17,6 +26,8 @@ IP_FRAME_BYTES = 38
 """Ethernet 14 + IPv4 20 + FCS 4 around a fragment's payload."""
 UDP_HEADER_BYTES = 8
 ENDLESS = 1 << 60
+ACKS_LEAST = 1024
+"""With selective repeat an ACK goes at least every so many packets."""
 
 
 def fill_udp(record: Any, flow: UdpRequest) -> None:
@@ -70,6 +81,7 @@ def fill_rc(record: Any, flow: RcRequest, size_bytes: int | None) -> None:
         record.timeout_ps = RETRANSMISSION_UNIT_PS << flow.timeout_exponent
     record.timeout_at = NEVER
     record.ack_packets = flow.ack_every_packets or 0
+    _fill_recovery(record, flow, packets)
     record.ecn = {"on": ECT_0, "off": NOT_ECT, "tos": flow.tos & 3}[flow.ecn]
     record.retry_limit = flow.retry_limit
     record.last_cnp = -NEVER
@@ -88,3 +100,15 @@ def _fill_end(record: Any, flow: RcRequest, size_bytes: int | None) -> None:
     before, last = divmod(rest, flow.mtu_bytes)
     record.tail_frame_bytes = last + 1 + flow.header_bytes
     record.total_psn = whole * packets + before + 1
+
+
+def _fill_recovery(record: Any, flow: RcRequest, packets_per_message: int) -> None:
+    """What it does about losses. With selective repeat a message may be longer than the window."""
+    record.recovery = GO_BACK_N
+    if flow.recovery != "selective":
+        return
+    record.recovery = SELECTIVE
+    record.reorder_packets = flow.reorder_packets
+    record.window_psn = min(int(record.window_psn), WINDOW_SIZE)
+    if packets_per_message > ACKS_LEAST and not flow.ack_every_packets:
+        record.ack_packets = ACKS_LEAST

@@ -5,14 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from labtests.network import delays
 from labtests.network.arithmetic import DRAWS, random_below
 from labtests.network.compiled import use_compiled
 from labtests.network.counting import port_counters
+from labtests.network.delays import PacketDelays, packet_delays
 from labtests.network.engine import advance, cut_port
 from labtests.network.events import wake_port
 from labtests.network.fabric import (
     make_tables,
     switch_names,
+    with_delays,
     with_edges,
     with_flows,
     with_packets,
@@ -94,8 +97,8 @@ class Network:
         self.tables: Tables = make_tables(wiring, seed, self.memory)
         self.routing = routing or Routing()
         self.reroute(self.routing)
-        self.flow_rows = 0
-        self.edges = 0
+        self.flow_rows = self.edges = self._windows = 0
+        self.counts_delays = False
         self.mss_bytes = MSS_BYTES
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
@@ -274,8 +277,7 @@ class Network:
         rows = []
         for _ in range(flow.streams):
             row, record = self._new_flow(TCP, source, target, flow)
-            record.window_row = len(self.tables.segment) // WINDOW_SIZE - 1
-            self.tables = with_windows(self.tables)
+            self._give_window(record)
             fill_tcp(record, flow)
             rows.append(row)
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
@@ -283,8 +285,34 @@ class Network:
 
     def _new_rc(self, flow: RcRequest, source: int, target: int, size_bytes: int | None) -> int:
         row, record = self._new_flow(RC, source, target, flow)
+        if flow.recovery == "selective":
+            self._give_window(record)
         fill_rc(record, flow, size_bytes)
+        if self.counts_delays:
+            record.delay_row = (int(record.lane) & 7) * delays.ROWS
+            record.trip_row = record.delay_row + delays.ROUND_TRIPS * delays.ROWS
         return row
+
+    def _give_window(self, record: Any) -> None:
+        """The flow has a window of packets of its own."""
+        record.window_row = self._windows
+        self._windows += 1
+        if self._windows * WINDOW_SIZE > len(self.tables.segment):
+            self.tables = with_windows(self.tables, 2 * self._windows)
+
+    def count_delays(self) -> None:
+        """Packets of RC flows that start from now on are counted by how long they are under way;
+        those that were counted are forgotten."""
+        self.counts_delays = True
+        self.tables = with_delays(self.tables, delays.GROUPS * delays.ROWS)
+
+    def delays(self, priority: int, *, round_trips: bool = False) -> PacketDelays | None:
+        """How long data packets of a priority took to their host, or took an ACK to come back after
+        the packet that it answers was sent; None: there were none, or they are not counted."""
+        group = priority + (delays.ROUND_TRIPS if round_trips else 0)
+        first = group * delays.ROWS
+        rows = self.tables.delay["count"][first : first + delays.ROWS]
+        return packet_delays(rows) if len(rows) else None
 
     def _ends(self, flow: RcRequest | UdpRequest | TcpRequest) -> tuple[int, int]:
         """(host row of the requester, host row of the destination)."""
@@ -321,6 +349,7 @@ class Network:
         record.pcp = NONE if request.pcp is None else request.pcp
         record.control_pcp = record.pcp if request.control_pcp is None else request.control_pcp
         record.next_ready = record.first_edge = NONE
+        record.delay_row = record.trip_row = NONE
         record.start_at = t.clock[0].now
         if self.start_jitter_ps > 0:
             record.start_at += random_below(self.state, self.start_jitter_ps)

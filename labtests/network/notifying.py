@@ -21,8 +21,10 @@ from labtests.network.tables import (
     NONE,
     NOT_PACED,
     PACED_BY_PORT,
+    RC_ACK,
     RC_CNP,
     RC_READ_REQUEST,
+    SELECTIVE,
     State,
 )
 
@@ -51,6 +53,10 @@ def send_control(t: State, f: int, kind: int, psn: int) -> None:
     packet = packet_at(t, k)
     packet.psn = psn
     packet.part = flow.requested * flow.packets_per_message
+    if flow.recovery == SELECTIVE:
+        packet.part = flow.expected_psn
+    if kind == RC_ACK:
+        packet.born = flow.echo_born
     packet.dscp = dscp
     packet.ecn = flow.ecn
     packet.target = flow.source

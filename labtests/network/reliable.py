@@ -1,4 +1,5 @@
-"""RC queue pairs: go-back-N over packets of one path MTU (white paper S20; InfiniBand spec 9.7).
+"""RC queue pairs, packets of one path MTU (white paper S20; InfiniBand spec 9.7). What they do
+about losses: recovery.py.
 
 For send and write the requester is the data's source; for read it is the data's receiver, and its
 read requests open the source's window one message at a time. Control packets always run from the
@@ -14,6 +15,7 @@ message: the receiver forgets what it has of it and asks for its first packet.
 
 from labtests.network.compiled import compiled, inlined
 from labtests.network.dcqcn import hasten, pace
+from labtests.network.delays import note_delay
 from labtests.network.flows import make_ready, pace_flow_by, wake_flow_by
 from labtests.network.following import release_followers
 from labtests.network.notifying import (
@@ -23,7 +25,16 @@ from labtests.network.notifying import (
     send_control,
 )
 from labtests.network.packets import end_flow, new_packet
+from labtests.network.recovery import (
+    answer_nak,
+    meet_gap,
+    note_arrival,
+    psn_to_send,
+    start_again,
+)
 from labtests.network.rows import clock_at, flow_at, host_at, packet_at
+from labtests.network.selective_repeat import take_stored
+from labtests.network.streams import WINDOW_SIZE
 from labtests.network.tables import (
     ACTIVE,
     CE,
@@ -35,6 +46,7 @@ from labtests.network.tables import (
     RC_DATA,
     RC_NAK,
     RC_READ_REQUEST,
+    SELECTIVE,
     State,
 )
 
@@ -52,6 +64,8 @@ def window_end(t: State, f: int) -> int:
     flow = flow_at(t, f)
     per_message = flow.packets_per_message
     end = (flow.una_psn // per_message + flow.depth_messages) * per_message
+    if flow.recovery == SELECTIVE:
+        end = min(end, flow.una_psn + WINDOW_SIZE)
     return int(min(end, flow.total_psn))
 
 
@@ -59,7 +73,7 @@ def window_end(t: State, f: int) -> int:
 def refresh(t: State, f: int) -> None:
     """Flow f is in its NIC's chain if it may send now, or wakes when it may."""
     flow = flow_at(t, f)
-    if flow.life != ACTIVE or flow.next_psn >= flow.window_psn:
+    if flow.life != ACTIVE or (flow.next_psn >= flow.window_psn and not flow.lost):
         return
     if flow.send_at <= clock_at(t, 0).now:
         make_ready(t, f)
@@ -105,25 +119,28 @@ def whole_messages(t: State, f: int, psn: int) -> int:
 def next_rc_packet(t: State, f: int) -> int:
     """The next data packet of flow f, or NONE if it may not send after all."""
     flow = flow_at(t, f)
-    if flow.life != ACTIVE or flow.next_psn >= flow.window_psn:
+    if flow.life != ACTIVE or (flow.next_psn >= flow.window_psn and not flow.lost):
         return NONE
     if flow.send_at > clock_at(t, 0).now:
         refresh(t, f)
         return NONE
-    psn = flow.next_psn
+    psn = psn_to_send(t, f)
     last = ends_message(t, f, psn)
     size = last_frame_bytes(t, f, psn) if last else flow.frame_bytes
     k = new_packet(t, RC_DATA, f, size, flow.pcp)
     packet = packet_at(t, k)
     packet.psn = psn
+    packet.born = clock_at(t, 0).now
     packet.part = LAST if last else 0
     packet.dscp = flow.dscp
     packet.ecn = flow.ecn
     packet.target = flow.target
-    flow.next_psn = psn + 1
+    flow.next_psn = max(flow.next_psn, psn + 1)
     if flow.ack_packets and flow.next_psn >= window_end(t, f):
         packet.part |= ASKS  # nothing follows: asks for an ACK
-    flow.retransmits += psn < flow.sent_psn
+    if psn < flow.sent_psn:
+        flow.retransmits += 1
+        packet.part |= ASKS if flow.recovery == SELECTIVE else 0
     flow.sent_psn = max(flow.sent_psn, psn + 1)
     if flow.timeout_at == NEVER and not flow.read:
         arm_timeout(t, f)
@@ -144,25 +161,6 @@ def request_reads(t: State, f: int) -> None:
         send_control(t, f, RC_READ_REQUEST, (flow.requested - 1) * per_message)
         if flow.timeout_at == NEVER:
             arm_timeout(t, f)
-
-
-@compiled
-def complain(t: State, f: int) -> bool:
-    """A packet is missing: say so once, and again after the repeat time. Whether it was said."""
-    flow = flow_at(t, f)
-    host = host_at(t, flow.target)
-    now = clock_at(t, 0).now
-    host.out_of_sequence += 1
-    if flow.nak_sent and now - flow.nak_at < flow.nak_repeat_ps:
-        return False
-    flow.nak_sent = 1
-    flow.nak_at = now
-    if flow.whole_messages:
-        flow.expected_psn -= flow.expected_psn % flow.packets_per_message
-    if flow.read:
-        host.implied_nak += 1
-    send_control(t, f, RC_NAK, flow.expected_psn)
-    return True
 
 
 @compiled
@@ -201,6 +199,27 @@ def deliver(t: State, f: int, last: bool) -> None:
         flow.delivered_bytes += flow.payload_bytes
 
 
+@inlined
+def count_delay(t: State, f: int, born: int) -> None:
+    """A data packet of flow f, sent at `born`, is counted by how long it took, if any are."""
+    flow = flow_at(t, f)
+    if flow.delay_row != NONE:
+        flow.echo_born = born
+        note_delay(t, flow.delay_row, clock_at(t, 0).now - born)
+
+
+@inlined
+def deliver_stored(t: State, f: int, part: int) -> None:
+    """The packets that were kept behind the one just delivered are, too; it may ask for an ACK."""
+    flow = flow_at(t, f)
+    if flow.recovery != SELECTIVE:
+        return
+    while take_stored(t, f):
+        deliver(t, f, ends_message(t, f, flow.expected_psn))
+    if part & ASKS and not flow.ack_packets:
+        send_control(t, f, RC_ACK, flow.expected_psn)
+
+
 @compiled
 def coalesce(t: State, f: int, asked: int) -> None:
     """A packet in order has come: an ACK goes with every `ack_packets`-th, and when asked for."""
@@ -216,11 +235,12 @@ def receive_data(t: State, f: int, k: int) -> None:
     """A data packet of flow f has reached its receiver."""
     flow = flow_at(t, f)
     packet = packet_at(t, k)
+    count_delay(t, f, packet.born)
     only_answered = packet.psn != flow.expected_psn and host_at(t, flow.target).np_in_order
     if packet.ecn == CE and not only_answered:
         notify(t, f)
     if packet.psn > flow.expected_psn:
-        if complain(t, f) and packet.ecn == CE and only_answered:
+        if meet_gap(t, f, packet.psn) and packet.ecn == CE and only_answered:
             notify(t, f)
         return
     if packet.psn < flow.expected_psn:
@@ -229,6 +249,7 @@ def receive_data(t: State, f: int, k: int) -> None:
             send_control(t, f, RC_ACK, flow.expected_psn)
         return
     deliver(t, f, (packet.part & LAST) != 0)
+    deliver_stored(t, f, packet.part)
     if flow.ack_packets and not flow.read:
         coalesce(t, f, packet.part & ASKS)
 
@@ -241,6 +262,7 @@ def acknowledge(t: State, f: int, psn: int) -> None:
         return
     flow.una_psn = psn
     flow.window_psn = window_end(t, f)
+    note_arrival(t, f, psn)
     flow.next_psn = max(flow.next_psn, psn)
     flow.retries = 0
     if psn >= flow.total_psn:
@@ -249,19 +271,6 @@ def acknowledge(t: State, f: int, psn: int) -> None:
         arm_timeout(t, f)
     else:
         flow.timeout_at = NEVER
-
-
-@compiled
-def go_back(t: State, f: int, psn: int) -> None:
-    """The source starts again at `psn`."""
-    flow = flow_at(t, f)
-    source = host_at(t, flow.source)
-    if flow.read:
-        source.duplicate_request += 1
-    else:
-        source.packet_seq_err += 1
-    if psn >= flow.una_psn:
-        flow.next_psn = psn
 
 
 @inlined
@@ -279,10 +288,13 @@ def receive_roce(t: State, f: int, k: int) -> None:
     flow = flow_at(t, f)
     if flow.read and packet.kind != RC_ACK:
         flow.window_psn = min(max(flow.window_psn, packet.part), flow.total_psn)
+    if packet.kind == RC_ACK and flow.trip_row != NONE:
+        note_delay(t, flow.trip_row, clock_at(t, 0).now - packet.born)
     if packet.kind in (RC_ACK, RC_NAK):
-        acknowledge(t, f, packet.psn)
+        told = packet.kind == RC_NAK and flow.recovery == SELECTIVE
+        acknowledge(t, f, packet.part if told else packet.psn)
     if packet.kind == RC_NAK:
-        go_back(t, f, packet.psn)
+        answer_nak(t, f, packet.psn)
     refresh(t, f)
 
 
@@ -300,7 +312,7 @@ def time_out(t: State, f: int) -> None:
     if flow.read:
         send_control(t, f, RC_NAK, flow.expected_psn)
     else:
-        flow.next_psn = flow.una_psn
+        start_again(t, f)
     arm_timeout(t, f)
 
 

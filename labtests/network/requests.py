@@ -52,6 +52,8 @@ class RcRequest(Headers):
       FCS 4 (1086 B frames in document 000).
     - `control_tos` of ACK, NAK and read requests: the flow's unless given.
     - `go_back`: what is sent again after a loss, from the lost packet on or the whole message.
+    - `recovery`: go_back_n.py or selective_repeat.py; for the latter `reorder_packets`: so many may
+      overtake one before that is asked for.
     - `ecn`: packets are ECT(0), not-ECT, or have the two low bits of `tos`.
     """
 
@@ -73,6 +75,8 @@ class RcRequest(Headers):
     header_bytes: int = 62
     control_tos: int | None = None
     go_back: Literal["packet", "message"] = "packet"
+    recovery: Literal["go-back-n", "selective"] = "go-back-n"
+    reorder_packets: int = 0
     ecn: Literal["on", "off", "tos"] = "on"
 
     def __post_init__(self) -> None:
@@ -87,6 +91,9 @@ class RcRequest(Headers):
         within("time-out exponent", self.timeout_exponent, 0, 31)
         within("packets per ACK", self.ack_every_packets or 1, 1, 2**31)
         within("size bytes", self.size_bytes or 1, 1, 2**50)
+        within("reorder packets", self.reorder_packets, 0, 4000)
+        if self.recovery == "selective" and (self.verb == "read" or self.go_back == "message"):
+            raise ValueError("selective repeat is for send and write, and never goes back")
         if self.size_bytes is not None and self.messages is not None:
             raise ValueError("size_bytes and messages: one of them")
         if self.ack_every_packets is not None and self.go_back == "message":

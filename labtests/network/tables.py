@@ -35,6 +35,9 @@ TRUST_NONE, TRUST_DOT1P, TRUST_DSCP = 0, 1, 2
 # they find or of what polls find.
 NO_RED, RED_LEAVING, RED_ARRIVING, RED_POLLED = 0, 1, 2, 3
 
+# What an RC flow does about losses: recovery.py.
+GO_BACK_N, SELECTIVE = 0, 1
+
 # Form of a host's DCQCN reaction point.
 CONNECTX, TIMERS, PAPER = 0, 1, 2
 
@@ -155,6 +158,7 @@ TABLE_TYPES = {
         "next kind flow frame_bytes cells psn part dscp ecn target lane at next_loud",
         "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
         "pcp",  # of its 802.1Q tag; NONE: it has none
+        "born",  # when its first bit left; of an ACK, when that of the packet did that it answers
     ),
     "flow": _record(
         "kind life next_ready queued lane source target dscp start_at in_flight",
@@ -181,10 +185,13 @@ TABLE_TYPES = {
         "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, or 0
         "poisson",  # UDP
         "pcp control_pcp",  # of data, and of ACKs, NAKs, read requests; NONE: without a tag
+        "recovery reorder_packets asked_psn round_psn resend_psn lost",  # recovery.py
+        "delay_row trip_row echo_born",  # delays.py; NONE: not counted
         "waits delay_ps first_edge",  # for so many other flows to be delivered: following.py
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
         floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
     ),
+    "delay": _record("count"),  # packets by how long they were under way: delays.py
     "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
     "route": _record("port"),  # row: switch * targets + host; below NONE: a path (forwarding.py)
     "segment": _record("here"),  # row: window * size + number % size: has the TCP receiver got it
@@ -219,6 +226,7 @@ class Tables(NamedTuple):
     host: Any
     packet: Any
     flow: Any
+    delay: Any
     edge: Any
     route: Any
     segment: Any

@@ -46,7 +46,7 @@ def is_silent(t: State, p: int, k: int) -> bool:
     if packet.psn != flow.wired_psn:
         return False
     flow.wired_psn += 1
-    if flow.read or flow.whole_messages or flow.ack_packets:
+    if flow.read or flow.whole_messages or flow.ack_packets or flow.recovery:
         return False
     return bool(packet.part == 0 and packet.ecn != CE)
 

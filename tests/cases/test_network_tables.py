@@ -15,10 +15,11 @@ from click.testing import CliRunner
 from small_case import SMALL, case
 
 from labtests.__main__ import main
-from labtests.network.cases import run
+from labtests.network.cases import load, run
 from labtests.network.cases.replications import intervals, replicated, student_t
 from labtests.network.cases.tidy import tables, totals
 
+DOCS = Path(__file__).parents[2] / "docs"
 RANDOM = SMALL[: SMALL.index("flows:")] + (
     "workloads: [{name: w, pattern: poisson, sizes: storage, load: 0.3}]\n"
 )
@@ -99,3 +100,19 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     for options in (["--parquet"], ["--seeds", "2", "--plot", "x.svg"]):
         answer = CliRunner().invoke(main, ["network", "run", str(file), *options])
         assert answer.exit_code == 2
+
+
+def test_rates_and_alpha_over_time_are_those_of_the_limiter() -> None:
+    figures = run(load(DOCS / "cases" / "incast.yaml"))
+    first = figures.flows[0]
+    assert len(first.rate_series_gbit_per_s) == len(first.goodput_series_gbit_per_s)
+    assert first.rate_series_gbit_per_s[0] == 100.0  # alone: no CNP yet
+    assert min(first.rate_series_gbit_per_s) < 80
+    assert 0 < max(first.alpha_series) <= 1
+    each = [flow.rate_series_gbit_per_s for flow in figures.flows]
+    both = [sum(rates) for rates in zip(*each, strict=True)]
+    goodput = [flow.goodput_series_gbit_per_s for flow in figures.flows]
+    wire = [sum(rates) * 1106 / 1024 for rates in zip(*goodput, strict=True)]
+    busy = slice(20, 40)  # both send, at what they may
+    assert sum(both[busy]) == pytest.approx(sum(wire[busy]), rel=0.05)
+    assert run(load(DOCS / "cases" / "parking-lot.yaml")).flows[0].rate_series_gbit_per_s == ()

@@ -159,6 +159,12 @@ def nic_part(case: CaseFile, name: str) -> NicPart:
     return case.nic.model_copy(update=_given(own))
 
 
+def obeys_cnps(case: CaseFile, name: str) -> bool:
+    """Whether a host's NIC has a reaction point."""
+    dcqcn = nic_part(case, name).dcqcn
+    return dcqcn is not None and dcqcn.form != "off"
+
+
 def _given(part: PortPart | NicPart) -> dict[str, object]:
     return {name: value for name, value in part if value is not None}
 

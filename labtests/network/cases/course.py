@@ -50,6 +50,8 @@ class Course:
     delivered_at_stop: dict[int, int] = field(default_factory=dict)
     pauses_at_warmup: Mapping[pauses.PauseKey, int] = field(default_factory=dict)
     held: dict[int, Mapping[pauses.PauseKey, int]] = field(default_factory=dict)  # ps, by ns
+    rates: dict[int, Any] = field(default_factory=dict)  # ns -> bits/s that each flow may send
+    alphas: dict[int, Any] = field(default_factory=dict)  # ns -> the mean of its queue pairs
     step_ns: int = FIRST_STEP_NS
     numbers: dict[str, int] = field(default_factory=dict)  # of flows by name, where some wait
 
@@ -57,16 +59,33 @@ class Course:
         """A column of the flow table, one number for each row in use."""
         return self.network.tables.flow[name][: self.network.flow_rows]
 
+    def owner_rows(self) -> Any:
+        """Of each of those rows: the number of its flow in the case."""
+        return np.array(self.owners, np.int64)
+
     def total(self, name: str) -> Any:
         """The sum of a column over the rows of each flow of the case."""
         sums = np.zeros(len(self.case.flows), np.int64)
-        np.add.at(sums, self.owners, self.column(name))
+        np.add.at(sums, self.owner_rows(), self.column(name))
         return sums
 
     def note(self) -> None:
         """The flows' delivered bytes and how long ports were held, now."""
         self.delivered[self.network.now_ns] = self.total("delivered_bytes")
         self.held[self.network.now_ns] = pauses.held_ps(self.network)
+        self._note_limiters()
+
+    def _note_limiters(self) -> None:
+        """What DCQCN lets each flow send now, and alpha; without a limiter line rate and 0."""
+        limited = self.column("limited") != 0
+        most = self.network.tables.host["max_rate"][self.column("source")]
+        rate = np.where(limited, self.column("rate"), most)
+        alpha = np.where(limited, self.column("alpha"), 0.0)
+        flows = len(self.case.flows)
+        owners = self.owner_rows()
+        pairs = np.maximum(1, np.bincount(owners, minlength=flows))
+        self.rates[self.network.now_ns] = np.bincount(owners, rate, flows)
+        self.alphas[self.network.now_ns] = np.bincount(owners, alpha, flows) / pairs
 
     def start(self, number: int) -> None:
         """A flow of the case starts now."""
@@ -108,6 +127,7 @@ def passed(case: CaseFile, *, seed: int | None, onlooker: Onlooker | None = None
     period_us = case.sampling.queue_period_us or case.duration_ms * 1000 / DEFAULT_SAMPLES
     watch = QueueWatch(network, watched(case), period_ns=max(1, round(period_us * NS_PER_US)))
     course = Course(case=case, network=network, watch=watch, onlooker=onlooker)
+    network.count_delays()
     course.numbers = {flow.name: n for n, flow in enumerate(case.flows) if flow.name}
     agenda = Agenda(case)
     for time_ns in agenda.moments:
@@ -147,6 +167,7 @@ class Agenda:
         if time_ns in self._noted:
             course.note()
         if time_ns == self._warmup_ns:
+            course.network.count_delays()  # from here on
             course.pauses_at_warmup = pauses.sent_frames(self._case, course.network)
 
 

@@ -21,6 +21,8 @@ class FlowFigures:
     error_status: int | None
     completion_us: float | None  # of a flow with a size that is done: until its last ACK is back
     goodput_series_gbit_per_s: tuple[float, ...]  # one a bin
+    rate_series_gbit_per_s: tuple[float, ...]  # that DCQCN lets it send at the end of each bin
+    alpha_series: tuple[float, ...]
 
     @property
     def slowdown(self) -> float | None:
@@ -135,6 +137,19 @@ class HostFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DelayFigures:
+    """Data packets of rc flows of a priority, between warm-up and end: their first bit sent until
+    their last is at the host; or, `round_trip`, until an ACK is back. Percentiles to 1 %."""
+
+    priority: int
+    round_trip: bool
+    packets: int
+    mean_us: float
+    percentile_us: dict[str, float]  # 50 90 99 99.9
+    longest_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures:
     """One port and priority on the way in, with its watermarks in bytes of cells and its drops."""
 
@@ -180,6 +195,7 @@ class Figures:
     guards: tuple[GuardFigures, ...]
     hosts: tuple[HostFigures, ...]
     memory: tuple[MemoryFigures, ...]
+    delays: tuple[DelayFigures, ...] = ()
     notes: tuple[str, ...] = ()  # what these figures hang on without saying so
 
     @property

@@ -85,6 +85,10 @@ class FlowPart(CasePart):
     )
     control_priority: Priority | None = Field(default=None, description="Of ACKs; else the flow's.")
     go_back: Literal["packet", "message"] = "packet"
+    recovery: Literal["go-back-n", "selective"] = "go-back-n"
+    reorder_packets: Annotated[int, Field(ge=0, le=4000)] = Field(
+        default=0, description="selective: so many may overtake one before it is asked for."
+    )
     ttl: Annotated[int, Field(ge=1, le=255)] = 64
     source_port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
         default=None, description="UDP's or TCP's, of the first queue pair; 49152 and on."

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from labtests.network.cases.building import nic_part
+from labtests.network.cases.building import nic_part, obeys_cnps
 from labtests.network.cases.form import CaseFile, FlowPart
 
 NAMED = 4
@@ -38,6 +38,6 @@ def notes(case: CaseFile) -> Iterator[str]:
 def _is_unpaced(case: CaseFile, flow: FlowPart) -> bool:
     """Whether it sends whole windows of equal frames, back to back."""
     part = nic_part(case, flow.source)
-    obeys = part.dcqcn is not None and part.dcqcn.form != "off"
+    obeys = obeys_cnps(case, flow.source)
     short = flow.size_bytes is not None and flow.size_bytes <= flow.mtu_bytes
     return flow.kind == "rc" and not obeys and not part.random_gap and not short

@@ -76,6 +76,22 @@ def _flow_lines(figures: Figures) -> Iterator[str]:
         yield f"and {len(figures.flows) - MOST_LINES} flows more (--json, --tables)"
 
 
+def _delay_lines(figures: Figures) -> Iterator[str]:
+    yield from _table(
+        ("packets, priority", "packets", "mean us", "p50", "p90", "p99", "p99.9", "longest"),
+        (
+            (
+                f"{'round trip' if d.round_trip else 'to the host'} {d.priority}",
+                d.packets,
+                f"{d.mean_us:.3f}",
+                *(f"{us:.3f}" for us in d.percentile_us.values()),
+                f"{d.longest_us:.3f}",
+            )
+            for d in figures.delays
+        ),
+    )
+
+
 def _mark_lines(figures: Figures) -> Iterator[str]:
     yield from _table(
         ("RED in queue", "marked", "WRED drops"),
@@ -179,7 +195,7 @@ def _memory_lines(figures: Figures) -> Iterator[str]:
 
 
 _TABLES = (
-    *(_flow_lines, _slowdown_lines, _queue_lines, _mark_lines, _pause_lines),
+    *(_flow_lines, _slowdown_lines, _delay_lines, _queue_lines, _mark_lines, _pause_lines),
     *(_host_lines, _guard_lines, _drop_lines, _memory_lines),
 )
 

@@ -148,6 +148,8 @@ def _of_flow(case: CaseFile, flow: FlowPart) -> Iterator[tuple[str, str]]:
         yield "size_bytes", "only an rc flow ends by size: use stop_us"
     if flow.ack_every_packets is not None and flow.go_back == "message":
         yield "ack_every_packets", "go_back: message acknowledges whole messages"
+    if flow.recovery == "selective" and (flow.verb == "read" or flow.go_back == "message"):
+        yield "recovery", "selective repeat is for send and write, and never goes back"
     if flow.stop_us is not None and flow.stop_us <= flow.start_us:
         yield "stop_us", "must be later than start_us"
     if flow.start_us >= case.duration_ms * 1000:

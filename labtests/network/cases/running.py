@@ -9,9 +9,11 @@ import numpy as np
 
 from labtests.network import HostPort, Network, PortDrops
 from labtests.network.cases import guards, pauses, phases
+from labtests.network.cases.building import obeys_cnps
 from labtests.network.cases.course import NS_PER_MS, Course, Onlooker, QueueKey, passed, watched
 from labtests.network.cases.course import bin_ends as _bin_ends
 from labtests.network.cases.figures import (
+    DelayFigures,
     DropFigures,
     Figures,
     FlowFigures,
@@ -77,6 +79,7 @@ def _figures(course: Course, *, seed: int) -> Figures:
         guards=guards.figures(network),
         hosts=tuple(_host(network, name) for name in case.hosts),
         memory=tuple(memory_figures(network, name) for name in network.memory),
+        delays=tuple(_delays(network)),
         notes=tuple(phases.notes(case)),
     )
 
@@ -87,7 +90,7 @@ def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
     steady = delivered[end_ns] - delivered[warmup_ns]
     completions = _completions_us(course)
     again, errors = course.total("retransmits"), _most(course, "error")
-    series = _series(course, bins)
+    series, limiters = _series(course, bins), _limiters(course, bins)
     ideal = IdealTimes(case)
     begun = (_least(course, "start_at") // PS_PER_NS).tolist()
     for number, part in enumerate(case.flows):
@@ -108,7 +111,28 @@ def _flows(course: Course, bins: list[int]) -> Iterator[FlowFigures]:
             error_status=int(errors[number]) or None,
             completion_us=completions[number],
             goodput_series_gbit_per_s=series(number),
+            **limiters(number),
         )
+
+
+def _limiters(course: Course, bins: list[int]) -> Any:
+    """What gives the series of a flow's DCQCN limiter by its number; none where it has none."""
+    case = course.case
+    if len(case.flows) > MOST_SERIES and case.sampling.bin_ms is None:
+        bins = bins[:1]
+    rates = np.array([course.rates[ns] for ns in bins[1:]]) / 1e9
+    alphas = np.array([course.alphas[ns] for ns in bins[1:]])
+    obeying = {name for name in case.hosts if obeys_cnps(case, name)}
+
+    def of(number: int) -> dict[str, tuple[float, ...]]:
+        part = case.flows[number]
+        shown = part.kind == "rc" and part.source in obeying and len(rates)
+        return {
+            "rate_series_gbit_per_s": tuple(rates[:, number].tolist()) if shown else (),
+            "alpha_series": tuple(alphas[:, number].tolist()) if shown else (),
+        }
+
+    return of
 
 
 def _series(course: Course, bins: list[int]) -> Any:
@@ -129,14 +153,14 @@ def _series(course: Course, bins: list[int]) -> Any:
 def _most(course: Course, column: str) -> Any:
     """The largest of a column over the rows of each flow."""
     most = np.zeros(len(course.case.flows), np.int64)
-    np.maximum.at(most, course.owners, course.column(column))
+    np.maximum.at(most, course.owner_rows(), course.column(column))
     return most
 
 
 def _least(course: Course, column: str) -> Any:
     """The smallest; NEVER for a flow that has not been made."""
     least = np.full(len(course.case.flows), NEVER, np.int64)
-    np.minimum.at(least, course.owners, course.column(column))
+    np.minimum.at(least, course.owner_rows(), course.column(column))
     return least
 
 
@@ -181,6 +205,21 @@ def _queues(
             )
         )
     return tuple(found)
+
+
+def _delays(network: Network) -> Iterator[DelayFigures]:
+    for round_trip in (False, True):
+        for priority in range(8):
+            found = network.delays(priority, round_trips=round_trip)
+            if found is not None:
+                yield DelayFigures(
+                    priority=priority,
+                    round_trip=round_trip,
+                    packets=found.packets,
+                    mean_us=found.mean_us,
+                    percentile_us=dict(found.percentiles_us),
+                    longest_us=found.longest_us,
+                )
 
 
 def _marks(network: Network) -> Iterator[MarkFigures]:

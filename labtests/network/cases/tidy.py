@@ -2,8 +2,9 @@
 
 flows       every flow: size, start, completion, slowdown, goodput
 slowdowns   completion times and slowdowns of flows that are done, by size (a row a decade)
+delays      how long packets took, one way and round trip, by priority
 queues      mean, deviation and percentiles of the sampled queues
-series      of flows (Gbit/s), queues (bytes) and held ports (us of each bin) over time
+series      of flows (goodput, rate and alpha of DCQCN), queues and held ports over time
 pauses, drops, hosts, totals
 """
 
@@ -22,6 +23,7 @@ from labtests.network.cases.figures import Figures, FlowFigures
 
 Row = Mapping[str, Any]
 RANKS = (50, 95, 99)
+OF_FLOWS = ("goodput_series_gbit_per_s", "rate_series_gbit_per_s", "alpha_series")
 
 
 def tables(runs: Sequence[Figures]) -> dict[str, list[Row]]:
@@ -36,28 +38,37 @@ def tables(runs: Sequence[Figures]) -> dict[str, list[Row]]:
 def _rows(figures: Figures) -> Iterator[tuple[str, Row]]:
     yield "totals", totals(figures)
     for flow in figures.flows:
-        told = asdict(flow)
-        del told["goodput_series_gbit_per_s"]
-        yield "flows", told | {"slowdown": flow.slowdown}
+        yield "flows", _without(asdict(flow), *OF_FLOWS) | {"slowdown": flow.slowdown}
     for row in slowdowns(figures):
         yield "slowdowns", row
     for queue in figures.queues:
-        told = asdict(queue)
-        del told["series_bytes"]
-        ranks = told.pop("percentile_bytes")
-        yield "queues", told | {f"p{rank}_bytes": value for rank, value in ranks.items()}
+        told = _without(asdict(queue), "series_bytes")
+        yield "queues", _ranked_columns(told, "percentile_bytes", "bytes")
     for name, parts in (("drops", figures.drops), ("hosts", figures.hosts)):
         for part in parts:
             yield name, asdict(part)
     for pause in figures.pauses:
-        told = asdict(pause)
-        del told["paused_series_us"]
-        yield "pauses", told
+        yield "pauses", _without(asdict(pause), "paused_series_us")
+    for delay in figures.delays:
+        yield "delays", _ranked_columns(asdict(delay), "percentile_us", "us")
     yield from (("series", row) for row in _series(figures))
+
+
+def _without(told: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if name not in names}
+
+
+def _ranked_columns(told: dict[str, Any], name: str, unit: str) -> dict[str, Any]:
+    """Percentiles in columns of their own."""
+    ranks = {f"p{rank}_{unit}": value for rank, value in told[name].items()}
+    return _without(told, name) | ranks
 
 
 def _series(figures: Figures) -> Iterator[Row]:
     named = [(f"flow {f.name}", "gbit_per_s", f.goodput_series_gbit_per_s) for f in figures.flows]
+    for flow in figures.flows:
+        named.append((f"rate {flow.name}", "gbit_per_s", flow.rate_series_gbit_per_s))
+        named.append((f"alpha {flow.name}", "share", flow.alpha_series))
     named += [
         (f"queue {q.switch} {q.port} {q.queue}", "bytes", q.series_bytes) for q in figures.queues
     ]

@@ -10,7 +10,7 @@ from labtests.network.cases.building import build, start
 from labtests.network.reference import formulas
 from labtests.network.reference.hpcc import case_of
 from labtests.network.reference.judging import Family, ValidationRow, check
-from labtests.network.reference.stars import star
+from labtests.network.reference.stars import linked, star
 
 NS_PER_MS = 1_000_000
 
@@ -157,8 +157,21 @@ def go_back_n() -> Iterator[ValidationRow]:
         yield check(name, "efficiency").near(measured / gigabit / 0.952, expected, 0.03)
 
 
+def selective_repeat() -> Iterator[ValidationRow]:
+    """Random loss, selective repeat: each packet is sent 1 / (1 - p) times, so 1 - p is goodput."""
+    for gigabit, p in ((25, 0.001), (25, 0.01), (25, 0.05), (100, 0.01)):
+        flow = {"source": "h1", "target": "r", "recovery": "selective", "nack_repeat_us": 30}
+        case = linked({"h1-s1": gigabit, "r-s1": gigabit}, [flow], cable={"length_m": 20.0})
+        lossy = [case.links[0].model_copy(update={"loss": p}), *case.links[1:]]
+        case = case.model_copy(update={"links": lossy, "duration_ms": 50.0})
+        measured = fmean(run(case, seed=s).total_goodput_gbit_per_s for s in (1, 2, 3))
+        row = check(f"selective_repeat_{gigabit}g_p{p:g}", "efficiency")
+        yield row.near(measured / (gigabit * 1024 / 1106), 1 - p, 0.003)
+
+
 QUICK: tuple[Family, ...] = (
     frame_time,
+    selective_repeat,
     thresholds,
     pause_periods,
     headroom_cells,
