@@ -58,7 +58,7 @@ validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)
 
 # a dozen patterns; some settings that are published, some that are searched
-SOME := incast-2-local,incast-4-remote,incast-6-mixed,incast-2-4k,incast-4-qps-4,targets-2-by-4,burst-8-16k,cable-1km-incast-8,all-to-all-4,ring-6,victim-of-4,failed-1-all-to-all-8
+SOME := incast-2-local,incast-4-remote,incast-6-mixed,incast-2-4k,incast-4-qps-4,targets-2-by-4,burst-8-16k,cable-2km-incast-4,all-to-all-4,ring-6,victim-of-4,failed-1-all-to-all-8
 tune: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python -m labtests tune docs/studies/small-profile.yaml --case docs/studies/small.yaml --patterns $(SOME) --trials 4 $(ARGS)
 

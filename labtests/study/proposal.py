@@ -34,7 +34,7 @@ TITLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class TuningEvidence:
     """Everything that a tuning has found. `near`: the proposal with one variable changed, and how
     far it is short then; `unseen`: figures of patterns that the search never saw."""
 
@@ -64,7 +64,7 @@ def checked_profile(file: Path) -> tuple[str, ...]:
     return load(file).warnings
 
 
-def lines(found: Evidence) -> Iterator[str]:
+def lines(found: TuningEvidence) -> Iterator[str]:
     """The result as text."""
     chosen = found.chosen
     yield f"{found.title}: {len(found.tried)} settings tried; proposed: {chosen.name}"
@@ -82,7 +82,7 @@ def told(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.rsplit('.', 1)[-1]} {value:g}" for key, value in values.items())
 
 
-def verdict(found: Evidence) -> Iterator[str]:
+def verdict(found: TuningEvidence) -> Iterator[str]:
     """Whether all goals are met; else what conflicts, and what no setting cures."""
     seen = [each.met for each in found.chosen.standing]
     unseen = [each.met for each in standings(found.unseen)]
@@ -109,7 +109,7 @@ def verdict(found: Evidence) -> Iterator[str]:
         yield f"best for {goal} ({best.name}; {told(best.values)}): missed by {missing}; {others}"
 
 
-def page(found: Evidence) -> str:
+def page(found: TuningEvidence) -> str:
     """The page."""
     chosen = found.chosen
     return rendered(

@@ -82,14 +82,14 @@ def _split(base: Base, asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _evidence(
     name: str, search: Search, plan: SearchPlan, tried: list[Any], unseen: tuple[str, ...]
-) -> proposal.Evidence:
+) -> proposal.TuningEvidence:
     chosen = best_of(tried)
     fresh_seed = max(plan.seeds) + 1
     worst = sorted(chosen.figures, key=lambda each: -_bad(chosen.figures[each]))[:WORST_OFF]
     near = []
     for what, values in steps_around(chosen.values, plan.ranges):
         near.append((what, _short(search.figures(values, worst, plan.seeds[:1]))))
-    return proposal.Evidence(
+    return proposal.TuningEvidence(
         title=name,
         tried=tried,
         unseen=search.figures(chosen.values, unseen, [fresh_seed]),

@@ -1,5 +1,7 @@
 """Patterns by name, what each can carry, and the samples of latency."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,3 +151,14 @@ def test_a_testbed_is_a_network_too():
     job = StudyJob(values={}, pattern="incast-2-local", seed=1)
     assert ran(base, job, ["throughput"])["measured"]["throughput"] > 0.3
     assert replace(job, seed=2) != job
+
+
+def test_studies_of_cases_load_neither_ssh_nor_pytest():
+    code = (
+        "import sys; from labtests.study import command, tuned;"
+        "print(sorted({'paramiko', 'fabric', 'netmiko', 'asyncssh', 'pytest'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
