@@ -1,13 +1,14 @@
 """How much faster two are than one, in one run: processes of this machine, and workers of a dask
 cluster on it. `python benchmarks/studies.py` prints the time of two / the time of one (goal: at
-most 0.6) and the load of the machine, which has to have two free cores for that."""
+most 0.6), the same of tasks that only sleep and of a bare loop, which say what the machine has
+left, and its load."""
 
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from json import loads
 from pathlib import Path
@@ -21,12 +22,17 @@ RUNS, ROUNDS = 40, 2
 
 
 def main() -> None:
-    for kind in ("processes", "dask workers"):
+    for kind, tasks in (
+        ("processes, asleep", _asleep),
+        ("processes, a bare loop", _looping),
+        ("processes", _tasks),
+        ("dask workers", _tasks),
+    ):
         spent_s = {1: 0.0, 2: 0.0}
         for number in range(ROUNDS):
             for count in (1, 2):
                 with tempfile.TemporaryDirectory() as folder, _at(kind, count, folder) as at:
-                    spent_s[count] += _timed(at, number)
+                    spent_s[count] += _timed(at, tasks, number)
         ratio = spent_s[2] / spent_s[1]
         load = os.getloadavg()[0]
         print(
@@ -36,11 +42,19 @@ def main() -> None:
         print(f"{ratio:.2f} of the time, {1 / ratio:.2f} x; load {load:.1f}")
 
 
-def _timed(at: Workers, number: int) -> float:
-    list(at.outcomes(_tasks(4, 10**6)))  # they have started, and have the compiled code
+def _timed(at: Workers, tasks: Callable[[int, int], list[Task]], number: int) -> float:
+    list(at.outcomes(tasks(4, 10**6)))  # they have started, and have the compiled code
     began = time.monotonic()
-    list(at.outcomes(_tasks(RUNS, number * RUNS)))
+    list(at.outcomes(tasks(RUNS, number * RUNS)))
     return time.monotonic() - began
+
+
+def _asleep(count: int, _: int) -> list[Task]:
+    return [Task(str(number), time.sleep, (0.05,)) for number in range(count)]
+
+
+def _looping(count: int, _: int) -> list[Task]:
+    return [Task(str(number), sum, (range(3_000_000),)) for number in range(count)]
 
 
 def _tasks(count: int, first: int) -> list[Task]:
@@ -59,7 +73,7 @@ def _tasks(count: int, first: int) -> list[Task]:
 def _at(kind: str, count: int, folder: str) -> Iterator[Workers]:
     with ExitStack() as stack:
         address = None
-        if kind != "processes":
+        if kind == "dask workers":
             known = Path(folder, "scheduler.json")
             here = ["--host", "127.0.0.1", "--no-dashboard"]
             more = ["--port", "0", "--scheduler-file", str(known)]

@@ -84,19 +84,11 @@ class Search:
         """Raises LabError: the storage cannot be used."""
         self._plan, self._bench, self._told = plan, bench, told
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        seed = plan.seeds[0]
-        samplers = optuna.samplers
-        sampler: Any = (
-            samplers.NSGAIISampler(seed=seed, population_size=12)
-            if plan.sampler == "nsga2"
-            else samplers.TPESampler(seed=seed, n_startup_trials=8)
-        )
         try:
             self._study = optuna.create_study(
                 storage=storage_at(plan.storage),
                 study_name=plan.title,
                 directions=["minimize"] * len(MEASURES),
-                sampler=sampler,
                 load_if_exists=True,
             )
         except Exception as error:
@@ -105,6 +97,7 @@ class Search:
                 f"--storage {plan.storage.split('@')[-1]}: {first}\n"
                 "  remedy: the URL of a database of its own: sqlite:///FILE, postgresql://..."
             ) from error
+        self._study.sampler = _sampler(plan.sampler, 1 + len(self._study.trials))
 
     def run(self) -> list[TriedSetting]:
         """All settings that were tried, the named ones first."""
@@ -209,6 +202,13 @@ class Search:
             f"setting {len(tried)} ({last.name}): misses {last.short[0]} goals, "
             f"short by {last.short[1]:.2f}; best so far {best.short[1]:.2f} ({best.name})"
         )
+
+
+def _sampler(name: str, seed: int) -> Any:
+    """One that goes on does not propose again what it did."""
+    if name == "nsga2":
+        return optuna.samplers.NSGAIISampler(seed=seed, population_size=12)
+    return optuna.samplers.TPESampler(seed=seed, n_startup_trials=8)
 
 
 def storage_at(url: str) -> Any:
