@@ -40,7 +40,9 @@ class _SweepGroup(click.Group):
 
 @click.group(cls=_SweepGroup, options_metavar="", subcommand_metavar="SWEEP.yaml|show ...")
 def sweep() -> None:
-    """Run a case at many points: labtests sweep SWEEP.yaml, labtests sweep show FOLDER."""
+    """Run a case at many points, and look at them.
+
+    labtests sweep SWEEP.yaml, labtests sweep show FOLDER."""
 
 
 _OUT = click.option(
@@ -65,8 +67,9 @@ _JOBS = click.option(
 def run_sweep(
     ctx: click.Context, /, file: Path, plan: bool, out: Path | None, **where: Any
 ) -> None:
-    """Run all points of SWEEP.yaml (docs/studies.md) that are not finished yet.
+    """Run all points of SWEEP.yaml.
 
+    Those that are not finished yet (docs/studies.md).
     Exit code 0 when all are done, 1 when some failed, 130 when it was interrupted.
     """
     commands = _room("command")
@@ -87,7 +90,9 @@ def run_sweep(
 @click.option("--table", type=click.Path(path_type=Path, dir_okay=False), help=".csv, .parquet")
 @click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="An offline page.")
 def show(folder: Path, table: Path | None, page: Path | None) -> None:
-    """Show what a sweep has found: best points, what matters, what works together."""
+    """Show what a sweep has found.
+
+    Best points, what matters, what works together."""
     for line in _room("command").shown(folder, table, page):
         say(line)
 
@@ -135,9 +140,10 @@ def _bounds(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
 @_SCHEDULER
 @click.pass_context
 def tune(ctx: click.Context, /, profile: str, out: Path | None, **options: Any) -> None:
-    """Search thresholds for PROFILE that meet three goals over many patterns of traffic.
+    """Search thresholds for PROFILE that meet three goals.
 
-    Throughput, pauses and latency in the packet network (docs/studies.md). Ends with a profile for
+    Over many patterns of traffic: throughput, pauses and latency in the packet
+    network (docs/studies.md). Ends with a profile for
     `labtests apply` and a page. The same command goes on with an interrupted search.
     """
     inventory = importlib.import_module("labtests.inventory")
