@@ -5,6 +5,7 @@
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")
 #   make platforms  every suite on every testbed of testbeds/, simulated: a line each (ARGS="--seeds 2")
+#   make tune     thresholds searched for a small network, the whole way (a minute; docs/studies.md)
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 #   make faults   the catalogue of faults: each has to turn its suites red, in its words (an hour; goes on where it was; ARGS="--family hosts")
 # uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
@@ -20,7 +21,7 @@ SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup -
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test lab healthy platforms break faults validate lint setup clean
+.PHONY: run test lab healthy platforms break faults validate tune lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -55,6 +56,11 @@ faults: $(VENV)/.run-ready
 
 validate: $(VENV)/.run-ready
 	$(BIN)/python -m labtests network validate $(ARGS)
+
+# a dozen patterns; some settings that are published, some that are searched
+SOME := incast-2-local,incast-4-remote,incast-6-mixed,incast-2-4k,incast-4-qps-4,targets-2-by-4,burst-8-16k,cable-2km-incast-4,all-to-all-4,ring-6,victim-of-4,failed-1-all-to-all-8
+tune: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python -m labtests tune docs/studies/small-profile.yaml --case docs/studies/small.yaml --patterns $(SOME) --trials 4 $(ARGS)
 
 lint: $(VENV)/.tools-ready
 	$(BIN)/ruff format --check .

@@ -1,7 +1,7 @@
 """The command line: `labtests init | new | validate | schema | inventory | profile | plan | apply |
 simlab | network | topology | linuxlab | faults | check | snapshot | diff | restore | lock |
 unlock | who | render | open | journal | history | compare | site | prune | metrics | night |
-sweep`.
+sweep | tune`.
 
 Exit codes: 0 done; 1 the packet network is not as its references say, a difference, a run that is
 worse, or buffers that can wait for each other; 2 a wrong option or file, or a lab that cannot be
@@ -37,7 +37,7 @@ from labtests.lease.cli import lock, unlock, who
 from labtests.linuxlab.cli import linuxlab
 from labtests.night.cli import night
 from labtests.profile.cli import apply, plan, profile
-from labtests.study.cli import sweep
+from labtests.study.cli import sweep, tune
 from labtests.topology.cli import topology
 
 
@@ -278,6 +278,7 @@ for command in (
     metrics,
     night,
     sweep,
+    tune,
     render,
     open_page,
     journal,

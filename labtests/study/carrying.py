@@ -2,11 +2,13 @@
 
 Rates grow together until a link is full; those that cross it stay, the others go on (progressive
 filling: Bertsekas and Gallager, Data Networks, 6.5.2). Between two starts, stops or ends of flows
-rates are constant. Of several equal paths (ECMP) each takes an equal part, which a hash does only
-on average. Payload; on the wire a packet is longer, and ACKs take a part of the way back.
+rates are constant. Of several equal paths (ECMP) a queue pair whose source port is given takes the
+one that the hash gives it; others take an equal part of each, as hashes do on average. Payload; on
+the wire a packet is longer, and ACKs take a part of the way back.
 """
 
 import math
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +17,19 @@ import numpy as np
 from labtests.network import HostPort
 from labtests.network.cases.building import wiring_of
 from labtests.network.cases.form import CaseFile, FlowPart
-from labtests.network.cases.pathways import routing_of
-from labtests.network.paths import Ways, all_ways
+from labtests.network.cases.pathways import address_of, routing_of
+from labtests.network.forwarding import mixed
+from labtests.network.paths import (
+    FIRST_SOURCE_PORT,
+    IPERF3_PORT,
+    ROCE_PORT,
+    SOURCE_PORTS,
+    TCP_PROTOCOL,
+    UDP_PROTOCOL,
+    Ways,
+    all_ways,
+    five_tuple_hash,
+)
 
 ACK_WIRE_BYTES = 84
 IP_UDP_ETHERNET_BYTES, IP_TCP_ETHERNET_BYTES, TCP_PAYLOAD, UDP_PAYLOAD = 46, 78, 1448, 1472
@@ -71,6 +84,8 @@ class _Fluid:
         bytes_per_s = [cable.rate_bits_per_s / 8 for cable in wiring.cables for _ in "ab"]
         self._links: Any = np.array(bytes_per_s)
         flows = case.flows
+        self._seeds = routing_of(case).hash_seeds
+        self._addresses = {host: address_of(case, host) for host in case.hosts}
         self._uses: Any = np.array([self._use(flow) for flow in flows]).reshape(len(flows), -1)
         self._weights: Any = np.array([float(flow.qps * flow.streams) for flow in flows])
         self.starts = [flow.start_us * 1e-6 for flow in flows]
@@ -80,16 +95,30 @@ class _Fluid:
         self._most: Any = np.array(udp) / self._weights
 
     def _use(self, flow: FlowPart) -> Any:
-        """The share of each link that one byte/s of this flow takes."""
+        """The share of each link that one byte/s of this flow takes, all its queue pairs alike."""
         use = np.zeros(len(self._links))
         longer, ack = _on_the_wire(flow)
-        self._follow(flow.source, flow.target, longer, use)
-        self._follow(flow.target, flow.source, ack, use)
+        many = 1 if flow.source_port is None else flow.qps * flow.streams
+        for number in range(many):
+            self._follow(flow, longer / many, use, number)
+        self._follow(flow, ack, use, None)
         return use / self._links
 
-    def _follow(self, source: str, target: str, part: float, use: Any) -> None:
-        port, parts = self._number[source], [(self._number[source], part)]
-        goal = self._number[target]
+    def _hash(self, flow: FlowPart, number: int | None) -> int | None:
+        """Of the packets of its n-th queue pair; None where its port is not known."""
+        if flow.source_port is None or number is None:
+            return None
+        port = FIRST_SOURCE_PORT + (flow.source_port + number - FIRST_SOURCE_PORT) % SOURCE_PORTS
+        ends = (self._addresses[flow.source], self._addresses[flow.target])
+        tcp = flow.kind == "tcp"
+        ports = (port, IPERF3_PORT if tcp else ROCE_PORT)
+        return five_tuple_hash(*ends, ports, TCP_PROTOCOL if tcp else UDP_PROTOCOL)
+
+    def _follow(self, flow: FlowPart, part: float, use: Any, number: int | None) -> None:
+        """Packets to the target (of a queue pair), or answers to the source (None)."""
+        ends = (flow.source, flow.target) if number is not None else (flow.target, flow.source)
+        source, goal = (self._number[end] for end in ends)
+        hashed, parts = self._hash(flow, number), [(source, part)]
         for _ in range(64 * len(self._ends)):
             if not parts:
                 return
@@ -98,6 +127,9 @@ class _Fluid:
             there = self._ends[port ^ 1]
             if not isinstance(there, HostPort):
                 outs = self._ways.get((there.device, goal), ())
+                if hashed is not None and outs:
+                    seed = self._seeds.get(there.device, zlib.crc32(there.device.encode()))
+                    outs = (outs[mixed(hashed, seed & 0xFFFFFFFF) % len(outs)],)
                 parts += [(out, share / len(outs)) for out in outs]
 
     def rates(self, now: float) -> tuple[Any, Any]:

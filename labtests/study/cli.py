@@ -40,7 +40,9 @@ class _SweepGroup(click.Group):
 
 @click.group(cls=_SweepGroup, options_metavar="", subcommand_metavar="SWEEP.yaml|show ...")
 def sweep() -> None:
-    """Run a case at many points: labtests sweep SWEEP.yaml, labtests sweep show FOLDER."""
+    """Run a case at many points, and look at them.
+
+    labtests sweep SWEEP.yaml, labtests sweep show FOLDER."""
 
 
 _OUT = click.option(
@@ -65,8 +67,9 @@ _JOBS = click.option(
 def run_sweep(
     ctx: click.Context, /, file: Path, plan: bool, out: Path | None, **where: Any
 ) -> None:
-    """Run all points of SWEEP.yaml (docs/studies.md) that are not finished yet.
+    """Run all points of SWEEP.yaml.
 
+    Those that are not finished yet (docs/studies.md).
     Exit code 0 when all are done, 1 when some failed, 130 when it was interrupted.
     """
     commands = _room("command")
@@ -87,9 +90,72 @@ def run_sweep(
 @click.option("--table", type=click.Path(path_type=Path, dir_okay=False), help=".csv, .parquet")
 @click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="An offline page.")
 def show(folder: Path, table: Path | None, page: Path | None) -> None:
-    """Show what a sweep has found: best points, what matters, what works together."""
+    """Show what a sweep has found.
+
+    Best points, what matters, what works together."""
     for line in _room("command").shown(folder, table, page):
         say(line)
+
+
+def _bounds(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """NAME=LOW:HIGH, each once."""
+    found = {}
+    for each in value:
+        name, _, span = each.partition("=")
+        ends = span.split(":")
+        known = ("kmin", "kmax", "pmax", "alpha", "headroom", "increase", "cut", "cnp")
+        try:
+            low, high = map(float, ends)
+        except ValueError:
+            raise click.BadParameter(f"{each!r} is not NAME=LOW:HIGH") from None
+        if name not in known or not 0 < low <= high:
+            problem = f"{each!r}: a name of {', '.join(known)}, and two numbers, 0 < LOW <= HIGH"
+            raise click.BadParameter(problem)
+        found[name] = (low, high)
+    return found
+
+
+@click.command()
+@click.argument("profile", metavar="PROFILE")
+@click.option("--case", type=click.Path(path_type=Path), help="The network, and its switches.")
+@click.option("--testbed", help="Or that of a testbed file.")
+@click.option("--patterns", default="all", show_default=True, help="Names, with commas.")
+@click.option("--trials", type=click.IntRange(0, 100_000), default=40, show_default=True)
+@click.option("--minutes", type=click.FloatRange(0.01), help="No new setting after so long.")
+@click.option("--seeds", type=click.IntRange(1, 100), default=1, show_default=True)
+@click.option("--sampler", type=click.Choice(["tpe", "nsga2"]), default="tpe", show_default=True)
+@click.option("--storage", help="A database URL; search.sqlite in the folder unless given.")
+@click.option("--timers", is_flag=True, help="The NICs' timers are searched too.")
+@click.option(
+    "--bound",
+    "bounds",
+    multiple=True,
+    callback=_bounds,
+    metavar="NAME=LOW:HIGH",
+    help="Search between these: kmin, kmax, pmax, alpha, ...",
+)
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="The new profile.")
+@_OUT
+@_JOBS
+@_SCHEDULER
+@click.pass_context
+def tune(ctx: click.Context, /, profile: str, out: Path | None, **options: Any) -> None:
+    """Search thresholds for PROFILE that meet three goals.
+
+    Over many patterns of traffic: throughput, pauses and latency in the packet
+    network (docs/studies.md). Ends with a profile for
+    `labtests apply` and a page. The same command goes on with an interrupted search.
+    """
+    inventory = importlib.import_module("labtests.inventory")
+    if (options["case"] is None) == (options["testbed"] is None):
+        raise click.UsageError("what network: --case FILE or --testbed FILE, one of them")
+    if options["testbed"] is not None:
+        options["testbed"] = inventory.located(options["testbed"])
+    file = inventory.located(profile, "profiles")
+    folder = out or Path("reports") / "studies" / f"tune-{file.stem}"
+    with _interrupted(ctx):
+        for line in _room("tuned").tuned(file, folder, options, _told("tune")):
+            say(line)
 
 
 def _told(what: str) -> Any:

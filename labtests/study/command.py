@@ -53,8 +53,7 @@ def _done(sweep: Sweep, folder: Path) -> set[str]:
 def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> Iterator[str]:
     """Every run is finished or has failed; tables and page are written. Raises LabError."""
     total = sweep.jobs_count
-    with StudyLedger(folder) as ledger:
-        at = workers(where["scheduler"], where["jobs"])
+    with StudyLedger(folder) as ledger, workers(where["scheduler"], where["jobs"]) as at:
         progress = Progress(total, told)
         bench = StudyBench(sweep.base, sweep.form.measure, ledger, at)
         rows = run(bench, sweep.jobs(), progress)

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from labtests.core.errors import InventoryError
 from labtests.inventory.document import read
 from labtests.inventory.form import checked
+from labtests.network.paths import FIRST_SOURCE_PORT, SOURCE_PORTS
 
 Many = Annotated[int, Field(ge=1, le=1024)]
 Pair = tuple[str, str]
@@ -84,7 +85,7 @@ def applied(tree: Tree, pattern: PatternPart) -> Tree:
     """The case with this traffic instead of its own. Raises UnfitPattern."""
     links = _links(tree, pattern)
     pairs = _pairs(_plugged(tree), pattern)
-    flows = [*_flows(tree, pairs, pattern), *_tcp(pairs, pattern)]
+    flows = list(_with_ports([*_flows(tree, pairs, pattern), *_tcp(pairs, pattern)]))
     kept = {k: v for k, v in tree.items() if k not in ("events", "storms", "slow_receivers")}
     return {**kept, "links": links, "flows": flows, "sampling": {"queues": []}}
 
@@ -172,6 +173,14 @@ def _flows(tree: Tree, pairs: list[Pair], pattern: PatternPart) -> Iterator[Tree
         while start_us + pattern.period_us < ends_us:  # the last one has a period to end in
             yield {**flow, "start_us": start_us, "size_bytes": pattern.burst_bytes}
             start_us += pattern.period_us
+
+
+def _with_ports(flows: list[Tree]) -> Iterator[Tree]:
+    """Each queue pair has a source port of its own, which is known: so is its way (carrying.py)."""
+    used = 0
+    for flow in flows:
+        yield {**flow, "source_port": FIRST_SOURCE_PORT + used % SOURCE_PORTS}
+        used += flow.get("qps", 1)
 
 
 def _tcp(pairs: list[Pair], pattern: PatternPart) -> Iterator[Tree]:

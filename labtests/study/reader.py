@@ -11,10 +11,11 @@ from labtests.inventory.document import Document, Readable, read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest
 from labtests.inventory.mistakes import Path as Where
+from labtests.network.cases.reader import load as load_case
 from labtests.study import patterns
 from labtests.study.form import MOST_POINTS, SweepFile, VaryPart
 from labtests.study.measures import MEASURES
-from labtests.study.points import Base, StudyJob, case_of
+from labtests.study.points import Base, StudyJob
 from labtests.study.varying import count, listed, points
 
 PROFILE = "profile."
@@ -134,8 +135,8 @@ def base_of(case: Path | None, testbed: Path | None, profile: Path | None) -> Ba
         tree = case_tree(testbed)
     else:
         assert case is not None
+        load_case(case)
         tree = _tree(read_file(Readable(case)))
-        case_of(tree, str(case))
     laid = None if profile is None else _tree(read_file(Readable(profile)))
     if profile is not None:
         from labtests.profile.reader import load as load_profile

@@ -47,6 +47,9 @@ class Workers(Protocol):
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each task's name and what it gave, as they come; in `failed`, why there is nothing."""
 
+    def close(self) -> None:
+        """They are not needed any more."""
+
 
 def cores() -> int:
     """Processors that this process may use."""
@@ -67,33 +70,40 @@ class LocalWorkers:
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self._pool: ProcessPoolExecutor | None = None
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[tuple[str, dict[str, Any]]]:
         """See Workers."""
         waiting = iter(tasks)
         while True:
             struck: list[Task] = []
-            with _pool(self.count) as pool:
-                yield from _flow(pool, waiting, self.count * AHEAD, struck)
+            self._pool = self._pool or _pool(self.count)
+            yield from _flow(self._pool, waiting, self.count * AHEAD, struck)
             if not struck:
                 return
+            self.close()
             for task in struck:
                 yield task.name, _alone(task)
 
+    def close(self) -> None:
+        """The processes have ended, whatever they were at."""
+        if self._pool is not None:
+            _end(self._pool)
+            self._pool = None
 
-@contextmanager
-def _pool(count: int) -> Iterator[ProcessPoolExecutor]:
+
+def _pool(count: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")  # no locks of threads that a fork would copy
-    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),))
-    try:
-        yield pool
-    finally:
-        processes = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+    return ProcessPoolExecutor(count, context, initializer=_begin, initargs=(os.getpid(),))
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join()
 
 
 def _flow(
@@ -135,10 +145,12 @@ def _fill(
 
 
 def _alone(task: Task) -> dict[str, Any]:
-    struck: list[Task] = []
-    with _pool(1) as pool:
-        for _, outcome in _flow(pool, iter([task]), 1, struck):
+    pool = _pool(1)
+    try:
+        for _, outcome in _flow(pool, iter([task]), 1, []):
             return outcome
+    finally:
+        _end(pool)
     return {"failed": "its process was ended twice (killed, or out of memory)", "took_s": 0.0}
 
 
@@ -179,23 +191,24 @@ class DaskWorkers:
         waiting = iter(tasks)
         under_way: dict[Any, Task] = {}
         away_since: float | None = None
-        try:
-            while True:
-                most = max(4, self.count * AHEAD)
-                while len(under_way) < most and (task := next(waiting, None)):
-                    future = self._client.submit(task.function, *task.given, pure=False)
-                    under_way[future] = task
-                if not under_way:
-                    return
-                done = [future for future in under_way if future.status != "pending"]
-                for future in done:
-                    yield under_way[future].name, self._outcome(future)
-                    del under_way[future]
-                away_since = self._away(away_since)
-                if not done:
-                    time.sleep(0.01)
-        finally:
-            self._client.close(timeout=1)
+        most = max(4, self.count * AHEAD)
+        while True:
+            while len(under_way) < most and (task := next(waiting, None)):
+                future = self._client.submit(task.function, *task.given, pure=False)
+                under_way[future] = task
+            if not under_way:
+                return
+            done = [future for future in under_way if future.status != "pending"]
+            for future in done:
+                yield under_way[future].name, self._outcome(future)
+                del under_way[future]
+            away_since = self._away(away_since)
+            if not done:
+                time.sleep(0.01)
+
+    def close(self) -> None:
+        """See Workers."""
+        self._client.close(timeout=1)
 
     def _outcome(self, future: Any) -> dict[str, Any]:
         if future.status in ("cancelled", "lost"):
@@ -219,6 +232,11 @@ class DaskWorkers:
         )
 
 
-def workers(scheduler: str | None, jobs: int | None) -> Workers:
+@contextmanager
+def workers(scheduler: str | None, jobs: int | None) -> Iterator[Workers]:
     """A cluster's, or this machine's. Raises SchedulerGone, LabError."""
-    return DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
+    found: Workers = DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
+    try:
+        yield found
+    finally:
+        found.close()

@@ -195,6 +195,7 @@ def test_pages_escape_what_they_show() -> None:
 
 
 SAFE_MARKUP = {
-    *("history/site.py", "report/pages.py", "report/plots.py", "report/text.py", "study/page.py")
+    *("history/site.py", "report/pages.py", "report/plots.py", "report/text.py", "study/page.py"),
+    "study/proposal.py",
 }
 """Markup made of templates, of text that was escaped, and of numbers (tests/report)."""

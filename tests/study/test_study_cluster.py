@@ -15,6 +15,7 @@ from labtests.__main__ import main
 from labtests.core.errors import LabError
 from labtests.study.ledger import FILE
 from labtests.study.working import DaskWorkers, Task
+from labtests.study.working import workers as at_scheduler
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "docs" / "studies" / "small.yaml"
@@ -50,7 +51,12 @@ def cluster(tmp_path):
         started("dask_worker", address, *one, "--local-directory", tmp_path / f"w{n}")
         for n in range(2)
     ]
-    wait_for(lambda: DaskWorkers(address).count == 2)
+
+    def both():
+        with at_scheduler(address, None) as at:
+            return at.count == 2
+
+    wait_for(both)
     yield address, scheduler, workers
     for process in (*workers, scheduler):
         process.kill()
@@ -90,12 +96,11 @@ def _slow(number):
 def test_a_worker_that_is_killed_takes_no_run_with_it(cluster):
     address, _, workers = cluster
     found = {}
-    for name, outcome in DaskWorkers(address).outcomes(
-        Task(str(n), _slow, (n,)) for n in range(20)
-    ):
-        found[name] = outcome
-        if len(found) == 3:
-            workers[0].send_signal(signal.SIGKILL)
+    with at_scheduler(address, None) as at:
+        for name, outcome in at.outcomes(Task(str(n), _slow, (n,)) for n in range(20)):
+            found[name] = outcome
+            if len(found) == 3:
+                workers[0].send_signal(signal.SIGKILL)
     assert found == {str(n): {"measured": {"x": n}} for n in range(20)}
 
 

@@ -18,7 +18,7 @@ from labtests.study import tables, varying
 from labtests.study.form import SweepFile
 from labtests.study.ledger import FILE, StudyLedger, rows_of
 from labtests.study.reader import load
-from labtests.study.working import LocalWorkers, Task
+from labtests.study.working import Task, workers
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "docs" / "studies" / "small.yaml"
@@ -141,7 +141,9 @@ def test_a_killed_worker_and_a_bad_point_stop_nothing(tmp_path):
         Task("killer", _kills_itself, (1,)),
         *(Task(f"n{n}", _kills_itself_once, (mark,)) for n in range(20)),
     ]
-    found = dict(LocalWorkers(2).outcomes(tasks))
+    with workers(None, 2) as at:
+        found = dict(at.outcomes(tasks[2:]))
+        found |= dict(at.outcomes([*tasks[:2], *tasks[3:]]))
     assert found["bad"]["failed"] == "ValueError: no such thing"
     assert found["killer"]["failed"].startswith("its process was ended twice")
     assert [found[f"n{n}"] for n in range(20)] == [{"measured": {"x": 1.0}}] * 20
