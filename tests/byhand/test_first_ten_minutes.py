@@ -92,7 +92,7 @@ REFUSED = {  # command: its exit status, and what it complains
         2,
         "awk: the simulated box does not emulate this: ",
     ),
-    "nproc": (1, "nproc: the simulated box does not emulate this: it is no whole Linux host\n"),
+    "nproc": (127, "nproc: command not found (the simulated box is no whole Linux host)\n"),
     "rdma dev": (1, "rdma: the simulated box does not emulate this: rdma dev\n"),
     "head -n x /etc/hostname": (1, "head: invalid number of lines: ‘x’\n"),
     "grep '(' -E /etc/hostname": (2, "grep: Invalid regular expression\n"),

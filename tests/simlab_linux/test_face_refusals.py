@@ -48,7 +48,9 @@ def test_what_only_the_real_program_does_is_refused(hands: Hands, command: str) 
     session = hands.run(command)
     hands.advance(1)
     assert session.status not in (0, None)
-    assert NOT_HERE in session.err
+    absent = command.split()[0] in toolbox.ELSEWHERE
+    assert (f"command not found ({toolbox.BOX})" if absent else NOT_HERE) in session.err
+    assert (session.status == 127) is absent
     assert session.out == ""
 
 
