@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from labtests.verdicts import no_loss, unmarked
+from labtests.verdicts import drops_exactly_in, no_loss, unmarked
 
 DSCP = 24  # or another one, where this has no queue of its own
 ECT = 2  # in the TOS byte: ECN-capable, ECT(0)
@@ -39,4 +39,5 @@ def test_marks_begin_with_a_long_queue_and_with_ecn_capable_packets(incast):
         unmarked(short, controls=incast.controls),
         no_loss(short, controls=incast.controls),
         unmarked(without, controls=incast.controls),
+        drops_exactly_in(without, {incast.queue_of(plain)}, controls=incast.controls),
     )

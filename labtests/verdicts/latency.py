@@ -10,11 +10,23 @@ from labtests.capabilities.records import FlowStatus, Latency
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks
-from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, failed, passed, unproven
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Outcome,
+    Verdict,
+    conclude,
+    failed,
+    passed,
+    unproven,
+)
 
 AT_ONCE_US = 3.0
 """What a CNP may take to its source (row S21 of docs/sources.md), of waiting alone. A frame that is
 being sent when the message comes is added to it, at each port."""
+AT_REST_US = 100.0
+"""What nobody's small message takes at the least in a lab at rest: two NICs, some switches and
+300 m of cable make 10."""
 MESSAGES_AT_LEAST = 1000
 """So that a percentile of 99 rests on ten messages."""
 
@@ -35,6 +47,13 @@ def _passed_at_once(evidence: Evidence, calm: Evidence, tos: int) -> Iterator[Fi
     yield from checks.ran(evidence)
     yield from checks.ran(calm)
     yield checks.congestion_proven(evidence)
+    if checks.congestion_proven(calm).outcome is Outcome.PASS:
+        yield unproven(
+            f"the bottleneck was congested in {calm.name!r}, too: nothing to compare with"
+        )
+    for probe in (*evidence.probes, *calm.probes):
+        if probe.tos == tos and probe.status is FlowStatus.COMPLETE and probe.latency is None:
+            yield unproven(f"{probe.sender} -> {probe.receiver} ({probe.tool}) told no latency")
     probes = _latencies(evidence, tos)
     if not probes:
         yield unproven(f"no probe of DSCP {dscp_of_tos(tos)} told its latencies")
@@ -49,6 +68,11 @@ def _waited(
     if idle is None:
         yield unproven(f"{said}: no latency without congestion to compare with")
         return
+    if idle.least_us > AT_REST_US:
+        yield unproven(
+            f"{said}: without congestion its messages took {idle.least_us} µs at the least: "
+            "something else holds them"
+        )
     if 2 * (idle.p99_us - idle.least_us) > most:
         yield unproven(
             f"{said}: without congestion its messages took {idle.least_us} to {idle.p99_us} µs, "

@@ -91,6 +91,9 @@ def _came(control: Evidence, evidence: Evidence) -> bool:
 
 def _nothing_lost(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
     """By proven counters of the class that was paused; the others' are in the balance."""
+    storm = evidence.storm
+    if storm is not None and not _paused(evidence):
+        yield unproven(f"no sender of priority {storm.priority}, which was paused, was monitored")
     yield from packets.none_dropped(evidence, evidence.queues)
     for queue in sorted({place.queue for place in _paused(evidence)}):
         if evidence.kind != "control":

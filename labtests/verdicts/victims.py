@@ -40,12 +40,15 @@ def _said(evidence: Evidence) -> str:
 def _spared(evidence: Evidence, payload_share: float) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     incast = [p for p in evidence.receivers if _port(p) == evidence.bottleneck]
-    if len(evidence.receivers) != len(incast) + 1:
+    if not incast or len(evidence.receivers) != len(incast) + 1:
         yield unproven("no flow past the congested port was monitored")
         return
     yield _congested(evidence, len(incast))
     place, flow = evidence.senders[-1], evidence.flows[-1]
     due = payload_share * _left(evidence, place, len(incast))
+    if due <= 0:
+        yield unproven(f"the incast alone fills the link of {flow.sender}: nothing is left to it")
+        return
     finding = checks.bounded(
         f"{flow.sender} -> {flow.receiver}: goodput / what is left to it",
         (flow.goodput_bits_per_s or 0.0) / due,

@@ -200,6 +200,7 @@ OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "transport/chronicle.py": 1,  # bytes of a journal, all of which come
     "transport/ssh/terminal.py": 2,  # where a prompt is looked for; what is told is whole
     "verdicts/classes.py": 1,  # a list of sentences
+    "verdicts/soak.py": 1,  # a list of parts of a load
 }
 
 

@@ -125,3 +125,15 @@ def test_pauses_that_nobody_saw_prove_nothing(seen, controls, says):
 def test_a_port_that_has_no_pfc_for_a_class_need_not_count_its_pauses():
     other = {("sw", "p1"): PfcSetting(mode="on", priorities=frozenset({5}))}
     assert stopped_nothing(replace(without(free(), SENT_TO_A), pfc=other)).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("asked", [passed_back, stopped_nothing])
+def test_a_storm_of_a_priority_that_no_sender_has_shows_nothing(asked):
+    def elsewhere(seen):
+        places = tuple(replace(place, priority=6) for place in seen.senders)
+        return replace(seen, senders=places)
+
+    seen = elsewhere(paused() if asked is passed_back else free())
+    verdict = asked(seen, controls=(elsewhere(CONTROL),))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no sender of priority 3, which was paused, was monitored" in verdict.because

@@ -11,13 +11,14 @@ from labtests.verdicts import Outcome, steady
 
 PARTS, EVERY_S = 10, 60.0
 START_S = 10.0
+EARLIER = 100  # dropped before it
 
 
 def soak(*, drops=None, rates=None, left_out=(), unread=None):
     """Ten parts of a minute each. `drops`: packets that queue 3 dropped in a part; `rates`: of
     the usual one; `left_out`: samples that were not taken; `unread`: one without a number."""
     moved = dict.fromkeys(SENT, 0)
-    dropped, samples = 0, []
+    dropped, samples = EARLIER, []
     end_s = START_S + PARTS * EVERY_S
     for part in range(PARTS):
         at_s = START_S + (part + 1) * EVERY_S
@@ -31,7 +32,7 @@ def soak(*, drops=None, rates=None, left_out=(), unread=None):
             key = ("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS)
             samples.append(reading(key, value, at_s))
             key = ("sw", "p3", "queue", queue, c.QUEUE_DROPPED_PACKETS)
-            count = dropped if queue == 3 else 0
+            count = dropped if queue == 3 else EARLIER
             lost = reading(key, None, at_s, "gone") if part == unread else reading(key, count, at_s)
             samples.append(lost)
     seen = load()
@@ -40,7 +41,7 @@ def soak(*, drops=None, rates=None, left_out=(), unread=None):
         for queue in moved
         for counter, value in (
             (c.QUEUE_FORWARDED_PACKETS, moved[queue]),
-            (c.QUEUE_DROPPED_PACKETS, dropped if queue == 3 else 0),
+            (c.QUEUE_DROPPED_PACKETS, dropped if queue == 3 else EARLIER),
         )
     }
     others = [r for r in seen.before if r.key not in ends]
@@ -48,7 +49,13 @@ def soak(*, drops=None, rates=None, left_out=(), unread=None):
         seen,
         start_s=START_S,
         end_s=end_s,
-        before=(*others, *(reading(key, 0, START_S) for key in ends)),
+        before=(
+            *others,
+            *(
+                reading(key, EARLIER * (key[-1] == c.QUEUE_DROPPED_PACKETS), START_S)
+                for key in ends
+            ),
+        ),
         samples=tuple(samples),
         after=(
             *(r for r in seen.after if r.key not in ends),

@@ -11,6 +11,7 @@ from labtests.capabilities.records import FlowResult, FlowStatus, Latency
 from labtests.verdicts import Outcome, passed_at_once
 
 TOS = 40 << 2
+SLOW = dict.fromkeys(("least_us", "typical_us", "mean_us", "p99_us", "p999_us"), 2000.0)
 IDLE = Latency(
     message_bytes=2,
     messages=1000,
@@ -77,9 +78,19 @@ def test_one_message_that_was_lost_is_in_no_percentile_and_is_found():
         (IDLE, phase(replace(IDLE, p99_us=400.0)), {}, "took 1.5 to 400.0 µs, too unlike"),
         (IDLE, replace(CALM, probes=()), {}, "no latency without congestion"),
         (None, CALM, {"because": "exit status 1"}, "exit status 1"),
-        (None, CALM, {}, "no probe of DSCP 40 told its latencies"),
+        (None, CALM, {}, "a -> r (ib_send_lat) told no latency"),
+        (IDLE, phase(IDLE), {}, "the bottleneck was congested in 'load', too"),
+        (
+            replace(IDLE, **SLOW),
+            phase(replace(IDLE, **SLOW), congested=False),
+            {},
+            "2000.0 µs at the least: something else holds them",
+        ),
     ],
-    ids=["no congestion", "few messages", "never calm", "no idle", "failed", "no table"],
+    ids=[
+        *("no congestion", "few messages", "never calm", "no idle", "failed", "no table"),
+        *("calm was congested", "both were slow"),
+    ],
 )
 def test_what_proves_nothing_is_inconclusive(loaded, calm, how, says):
     verdict = judged(loaded, calm, **how)
