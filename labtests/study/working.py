@@ -1,5 +1,6 @@
 """Runs of a study on all cores, or on a dask cluster: in any order, none stops the others."""
 
+import asyncio
 import ctypes
 import logging
 import multiprocessing
@@ -16,7 +17,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 from labtests.core.errors import LabError
@@ -158,6 +159,10 @@ def _failed(error: Exception) -> dict[str, Any]:
     return {"failed": f"{type(error).__name__}: {error}", "took_s": 0.0}
 
 
+_BROKEN = (OSError, RuntimeError, TimeoutError, CancelledError, asyncio.CancelledError)
+"""What a client raises when its scheduler is no longer there."""
+
+
 class DaskWorkers:
     """The workers of a dask cluster. A run whose worker dies is given to another one by dask, and
     has failed after as many times as the cluster allows."""
@@ -194,7 +199,10 @@ class DaskWorkers:
         most = max(4, self.count * AHEAD)
         while True:
             while len(under_way) < most and (task := next(waiting, None)):
-                future = self._client.submit(task.function, *task.given, pure=False)
+                try:
+                    future = self._client.submit(task.function, *task.given, pure=False)
+                except _BROKEN as error:
+                    raise self._gone() from error
                 under_way[future] = task
             if not under_way:
                 return
@@ -208,14 +216,21 @@ class DaskWorkers:
 
     def close(self) -> None:
         """See Workers."""
-        self._client.close(timeout=1)
+        with suppress(*_BROKEN):  # a scheduler that has gone away says no goodbye
+            self._client.close(timeout=1)
 
     def _outcome(self, future: Any) -> dict[str, Any]:
         if future.status in ("cancelled", "lost"):
             raise self._gone()
-        if future.status == "error":
-            return _failed(future.exception(timeout=SCHEDULER_S))
-        return dict(future.result(timeout=SCHEDULER_S))
+        try:
+            error = future.exception(timeout=SCHEDULER_S)
+            if error is None:
+                return dict(future.result(timeout=SCHEDULER_S))
+        except _BROKEN as broken:
+            raise self._gone() from broken
+        if type(error).__name__ in ("CommClosedError", "FutureCancelledError", "CancelledError"):
+            raise self._gone() from error  # nothing of the run's own: it is to be run again
+        return _failed(error)
 
     def _away(self, since: float | None) -> float | None:
         if self._client.status == "running":

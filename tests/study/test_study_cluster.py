@@ -115,8 +115,9 @@ def test_a_scheduler_that_goes_away_is_said_and_what_is_finished_is_kept(cluster
     wait_for(lambda: kept.exists() and kept.read_text().count("\n") > 5)
     scheduler.kill()
     told = process.communicate(timeout=60)[1]
-    assert process.returncode == 2
+    assert process.returncode == 2, told
     assert f"--scheduler {address}: the scheduler has gone away" in told
+    assert '"failed"' not in kept.read_text()  # what was under way is to be run again
     assert "Traceback" not in told
     assert kept.read_text().count("\n") > 5
 
