@@ -117,9 +117,13 @@ def _lossless(
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:
     """What the hosts know of losses, by the kind of traffic that ran. Datagrams of other queues may
-    be lost there; RDMA has no counter of losses by class."""
+    be lost there, and no more than those dropped: what a host lost of them is not this queue's
+    excuse. RDMA has no counter of losses by class."""
     if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
         yield from witnesses.datagrams_accounted(_of_queues(evidence, queues))
+        if others := sorted({place.queue for place in evidence.senders} - set(queues)):
+            drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
+            yield from witnesses.datagrams_accounted(evidence, dropped_packets=sum(drops))
     if any(f.iterations is not None for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 

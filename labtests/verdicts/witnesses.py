@@ -251,9 +251,10 @@ def _no_retransmission(difference: Difference) -> Finding:
     return passed(fact)
 
 
-def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
+def datagrams_accounted(evidence: Evidence, *, dropped_packets: int = 0) -> Iterator[Finding]:
     """Every datagram that the receivers miss is found, in number, in a counter of a host: that is
-    the host's loss then, and not the network's. UDP only.
+    the host's loss then, and not the network's; or in `dropped_packets` of queues that may drop.
+    UDP only.
 
     A counter has at most one event for each datagram, but not every event is of these flows.
     """
@@ -268,12 +269,13 @@ def datagrams_accounted(evidence: Evidence) -> Iterator[Finding]:
                 yield missing(difference, "known", "events")
                 return
     yield from _whole_accounts(evidence)
-    found, gone = lost_by_hosts(evidence), sum(_gone(flow) for flow in evidence.flows)
+    found = lost_by_hosts(evidence) + dropped_packets
+    gone = sum(_gone(flow) for flow in evidence.flows)
     said = ", ".join(path.in_words(station) for station in kept if station.lost)
     fact = Fact(
         name="datagrams missing at the receivers",
         measured=missed + gone,
-        bound=f"<= {found} lost in hosts",
+        bound=f"<= {found} lost in hosts{' or other queues' * bool(dropped_packets)}",
         unit="datagrams",
         margin=found - missed - gone,
         note=said,

@@ -16,9 +16,9 @@ from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.perftest_report import PerftestRow, Report, parse_report
 from labtests.workloads.perftest_words import (
+    PerftestEnds,
     complaints_on_stderr,
     complaints_on_stdout,
-    never_connected,
 )
 
 _LINE_BUFFERED = ("stdbuf", "-oL")
@@ -36,7 +36,7 @@ _CLOCK_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Perftest:
+class Perftest(PerftestEnds):
     """One RDMA flow, which runs until it is ended, a row every `report_every_s`.
 
     `-T` sets the TOS byte of the queue pairs of rdma_cm only, so it is always used (`-R`). Of a
@@ -120,20 +120,6 @@ class Perftest:
         load += [] if self.queue_pairs == 1 else ["-q", str(self.queue_pairs)]
         ends = ["-p", str(self.port)]
         return [self.name, *device, "--report_gbits", "-F", *span, *marking, *load, *ends]
-
-    def is_ready(self, server_output: str) -> bool:
-        """It printed its banner. (Then it listens: another try may be needed in between.)"""
-        return "Waiting for client to connect" in server_output
-
-    def is_running(self, client_output: str, server_output: str) -> bool:
-        """The table's header is printed when the QPs are connected, right before the first post."""
-        return "#bytes" in client_output
-
-    def may_retry(self, attempt: Attempt) -> bool:
-        """It never connected, in words that another try may not meet."""
-        return attempt.running_s is None and never_connected(
-            attempt.client.errors + attempt.client.text
-        )
 
     def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
         """COMPLETE only with iterations wherever they must be, and with nothing against it."""

@@ -14,7 +14,7 @@ from labtests.core.errors import WorkloadError
 from labtests.core.output import quoted_excerpt
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
-from labtests.workloads.perftest_words import complaints_on_stderr, never_connected
+from labtests.workloads.perftest_words import PerftestEnds, complaints_on_stderr
 
 _TITLES = {"send": "Send", "write": "RDMA_Write"}
 _TITLE = re.compile(r"^ *(?P<title>\S+) Latency Test *$", re.MULTILINE)
@@ -32,7 +32,7 @@ FIRST_PORT = 19515
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatencyProbe:
+class LatencyProbe(PerftestEnds):
     """So many messages to and fro, one after the other."""
 
     tos: int
@@ -101,20 +101,6 @@ class LatencyProbe:
         device = [] if rdma is None else ["-d", rdma]
         load = ["-n", str(self.messages), "-s", str(self.message_bytes)]
         return [self.name, *device, "-F", *load, "-R", "-T", str(self.tos), "-p", str(self.port)]
-
-    def is_ready(self, server_output: str) -> bool:
-        """See Perftest."""
-        return "Waiting for client to connect" in server_output
-
-    def is_running(self, client_output: str, server_output: str) -> bool:
-        """See Perftest."""
-        return "#bytes" in client_output
-
-    def may_retry(self, attempt: Attempt) -> bool:
-        """See Perftest."""
-        return attempt.running_s is None and never_connected(
-            attempt.client.errors + attempt.client.text
-        )
 
     def judge(self, blank: FlowResult, attempt: Attempt) -> FlowResult:
         """COMPLETE only with one row of the test that was asked for."""

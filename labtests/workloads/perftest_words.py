@@ -7,6 +7,7 @@ must never pass as silence. Sources: linux-rdma/perftest (texts), rdma-core verb
 import re
 
 from labtests.core.output import lines_said
+from labtests.workloads.attempt import Attempt
 
 WC_STATUS = (
     "SUCCESS",
@@ -80,6 +81,25 @@ def complaints_on_stdout(lines: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         _explained(line) for line in lines if _COMPLAINT.search(line) and not _HARMLESS.match(line)
     )
+
+
+class PerftestEnds:
+    """How the two ends of any of its programs show what they are at."""
+
+    __slots__ = ()
+
+    def is_ready(self, server_output: str) -> bool:
+        """It printed its banner. (Then it listens: another try may be needed in between.)"""
+        return "Waiting for client to connect" in server_output
+
+    def is_running(self, client_output: str, server_output: str) -> bool:
+        """The table's header is printed when the QPs are connected, right before the first post."""
+        return "#bytes" in client_output
+
+    def may_retry(self, attempt: Attempt) -> bool:
+        """It never connected, in words that another try may not meet."""
+        said = attempt.client.errors + attempt.client.text
+        return attempt.running_s is None and never_connected(said)
 
 
 def never_connected(words: str) -> bool:

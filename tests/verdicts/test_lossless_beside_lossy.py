@@ -35,3 +35,14 @@ def test_what_this_one_s_flows_miss_is_missed():
     verdict = lossless(replace(seen, flows=(lost, second)), {3}, controls=(CONTROL,))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "40 datagrams were lost on the way" in verdict.because
+
+
+def test_what_a_host_lost_of_the_other_queue_excuses_nothing_here():
+    """Its socket was full of the lossy class; the network lost as many of this one, unseen."""
+    seen = beside(in_socket=80)
+    first, second = seen.flows
+    held = replace(first, received_datagrams=seen.flows[0].sent_datagrams - 80, lost_datagrams=80)
+    lossy = replace(second, lost_datagrams=second.lost_datagrams + 80)
+    verdict = lossless(replace(seen, flows=(held, lossy)), {3}, controls=(CONTROL,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "datagrams were lost on the way" in verdict.because
