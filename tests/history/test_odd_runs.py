@@ -72,6 +72,24 @@ def test_a_value_of_another_kind_is_told_with_its_place(tmp_path, place, value, 
         assert history.summaries() == []
 
 
+@pytest.mark.parametrize("said", [b"{nope", b"[\xff]", b"[" + b"{}," * 200_000 + b"{}]"])
+def test_a_check_that_cannot_be_read_leaves_the_rest_of_the_run(tmp_path, monkeypatch, said):
+    monkeypatch.chdir(tmp_path)
+    for day in (1, 2):
+        made = written(tmp_path / "reports" / "lab", Night(day=day))
+        (made / "check.json").write_bytes(said)
+    runs = sorted(map(str, (tmp_path / "reports" / "lab").iterdir()))
+    for words, told in (
+        (["history", "import", *runs], f"entered: {runs[0]}"),
+        (["history", "show", runs[0]], "PASS"),
+        (["compare", *runs], "no difference"),
+        (["prune", "--keep", "1d", "--keep-red", "--list"], "kept 1 runs"),
+    ):
+        ended = CliRunner().invoke(main, words, env={"LABTESTS_HISTORY": "h.sqlite"})
+        assert ended.exit_code == 0, (words, ended.output, ended.exc_info)
+        assert told in ended.output
+
+
 def test_numbers_that_are_none_are_not_known_and_a_margin_of_nothing_is_none(where, tmp_path):
     nan, huge = float("nan"), 1e308
     for place, value in ((f"{FACT}.measured", nan), ("tests[0].duration_s", huge)):
