@@ -192,3 +192,31 @@ def test_who_only_reads_makes_no_history(tmp_path, monkeypatch):
         assert ended.exit_code == 2
         assert "reports/history.sqlite: there is no history" in ended.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", ["?mode=memory&uri=true", "?uri=true", "?"])
+def test_a_file_of_sqlite_has_no_options(tmp_path, monkeypatch, more):
+    """In memory nothing would be kept of a run that is said to be entered."""
+    monkeypatch.chdir(tmp_path)
+    folder = written(tmp_path / "lab", Night(day=1))
+    words = ["history", "import", "--history", f"sqlite:///file:h.sqlite{more}", str(folder)]
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == 2
+    assert "a file of SQLite has no options" in ended.output
+    assert [each.name for each in tmp_path.iterdir()] == ["lab"]
+
+
+def test_who_only_reads_makes_no_history_by_url(tmp_path):
+    file = tmp_path / "h.sqlite"
+    ended = CliRunner().invoke(main, ["history", "list", "--history", f"sqlite:///{file}"])
+    assert (ended.exit_code, file.exists()) == (2, False)
+    assert "there is no history" in ended.output
+    with History.open(f"sqlite:///{file}"):
+        assert file.exists()
+
+
+def test_less_than_no_lines_are_refused():
+    for words in (["history", "list", "--most", "-1"], ["compare", "--most", "-1", "a", "b"]):
+        ended = CliRunner().invoke(main, words)
+        assert ended.exit_code == 2
+        assert "-1 is not in the range" in ended.output
