@@ -31,6 +31,7 @@ from labtests.experiment.roles import Role, Roles
 from labtests.lab.lab import Lab
 from labtests.workloads import FlowTool, Iperf3, Perftest
 from labtests.workloads.iperf3 import FIRST_PORT as IPERF3_PORT
+from labtests.workloads.perftest import FEWEST_MESSAGES
 from labtests.workloads.perftest import FIRST_PORT as PERFTEST_PORT
 
 USUAL_MTU_BYTES = 1500
@@ -213,6 +214,11 @@ class Traffic:
             for number, (role, to) in enumerate(ways)
         )
         return (*beside, *parts)
+
+    def messages(self, queue_pairs: int, message_bytes: int) -> int:
+        """Of each queue pair, when all of them together fill the line for the time of a load."""
+        bits = self.roce_ceiling_bits_per_s * self.pace.load_s
+        return max(round(bits / 8 / message_bytes / queue_pairs), FEWEST_MESSAGES)
 
     def in_turns(self, groups: Sequence[Sequence[Way]], traffic: Class) -> tuple[SenderPart, ...]:
         """Long datagrams from each host of a group at its link's rate; group by group."""
