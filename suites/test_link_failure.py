@@ -27,7 +27,7 @@ def test_a_lossless_class_goes_on_when_a_link_fails(incast):
     incast.prove_counters("no PFC, 150 %", overload, queues)
 
     incast.lossless_on_the_way(incast.priority_of(held))
-    load = incast.through_failures(held.offering(BELOW))
+    load = incast.through_failures(ways, held.offering(BELOW))
     incast.control(
         "all ways fail",
         load,

@@ -64,6 +64,7 @@ DROPPED = "dropped_packets grew by"
 PATIENCE = 4.0
 """Of the time that transfers take when they fill the line: who is not done then is too late."""
 
+FLOWS_EACH = 4
 FAILS_AFTER, FAILS_FOR, FAILURE_LOADS = 1.0, 1.0, 4.0
 """In times of a load: when a link fails, how long it is down, and how long all goes on."""
 
@@ -466,9 +467,12 @@ class Incast:
         makes no queue."""
         return self.traffic.alone(traffic)
 
-    def through_failures(self, *classes: Class) -> tuple[SenderPart, ...]:
-        """Loads that last from before a failure to well behind it."""
-        return self.traffic.lasting(FAILURE_LOADS * self.pace.load_s).loads(*classes)
+    def through_failures(self, switches: Iterable[str], traffic: Class) -> tuple[SenderPart, ...]:
+        """Paced flows of one class, several of each sender that is plugged into one of these
+        switches, so that some take each way. They last from before a failure to well behind it."""
+        behind = [r for r in self.senders if r.switch.device in frozenset(switches)]
+        lasting = self.traffic.lasting(FAILURE_LOADS * self.pace.load_s)
+        return lasting.paced(behind * FLOWS_EACH, traffic)
 
     def one_flow(self, switches: Iterable[str], traffic: Class) -> tuple[SenderPart, ...]:
         """A load of one class by one sender that is plugged into one of these switches: whatever

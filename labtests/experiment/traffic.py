@@ -140,6 +140,14 @@ class Traffic:
         one = max(slow, key=lambda role: role.link_bits_per_s)
         return replace(self, roles=replace(self.roles, senders=(one,))).loads(traffic)
 
+    def paced(self, senders: Sequence[Role], traffic: Class) -> tuple[SenderPart, ...]:
+        """Flows of one class, one for each of these senders, which together offer its share."""
+        each = replace(traffic, offered_share=(traffic.offered_share or 1.0) / len(senders))
+        return tuple(
+            SenderPart(role=role, tool=self._short(number, each), starts_after_s=0.0)
+            for number, role in enumerate(senders)
+        )
+
     def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         expect_congestion(self.roles.senders, self.roles.line_bits_per_s)

@@ -22,7 +22,7 @@ from labtests.verdicts.outcome import (
     unproven,
 )
 
-HEALS_IN_S = 1.0
+HEALS_IN_S = 0.5
 """Down and up together: a switch leaves out its own dead port at once, and those behind it are told
 of it. Routing protocols without BFD take longer, and are red here."""
 RUNS_AGAIN = 0.9
