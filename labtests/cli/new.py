@@ -53,7 +53,10 @@ def suite(name: str, folder: Path) -> None:
 @click.option("--gbit", default=25.0, show_default=True, help="Of a host's cable, in Gb/s.")
 @click.option("--spine-gbit", default=400.0, show_default=True, help="Of a spine's, in Gb/s.")
 def testbed(file: Path, gbit: float, spine_gbit: float, **shape: Any) -> None:
-    """Write a testbed FILE of two tiers: leaves with hosts, and a cable to each spine."""
+    """Write a testbed FILE of two tiers.
+
+    Hosts are on leaf switches, of which each has a cable to each spine.
+    """
     drawn = LeafSpine(host_gbit_per_s=gbit, spine_gbit_per_s=spine_gbit, **shape)
     _begin(file, drawn.text(file.stem))
     say(f"{file}\nlook at it: labtests validate {file}")
