@@ -97,8 +97,8 @@ class Places:
             )
         if len(roles.senders) > MANY:
             self._known["sender4"] = HostPlace(roles.senders[MANY])
-        for switch, ((_, first), (_, other), *_) in ways_out(testbed, roles).items():
-            self._known.setdefault("ways", WaysPlace(switch=switch, port=first, other=other))
+        for switch, ((_, one), (_, other), *_) in ways_out(testbed, roles).items():
+            self._known.setdefault("ways", WaysPlace(switch=switch, port=one, other=other))
         for trunk in roles.trunks[:1]:
             first, second = trunk.ends
             self._known["trunk"] = TrunkPlace(
