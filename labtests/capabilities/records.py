@@ -40,6 +40,9 @@ class TrustSetting:
     override: bool = False
 
 
+PortState = Literal["up", "down"]
+"""Whether a port is told to be in use; "down": shut."""
+
 PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
 """Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
 other priorities than the lossless ones."""

@@ -138,6 +138,16 @@ SUITES: Mapping[str, FaultedSuite] = {
     "escape": FaultedSuite(
         file="test_pfc_escape", test="test_pfc_off_everywhere_sets_a_locked_ring_free"
     ),
+    "scale": FaultedSuite(
+        file="test_scale", test="test_many_transfers_to_one_host_end_in_their_time"
+    ),
+    "paths": FaultedSuite(file="test_paths", test="test_flows_take_all_equally_short_ways"),
+    "link-failure": FaultedSuite(
+        file="test_link_failure",
+        test="test_a_lossless_class_goes_on_when_a_link_fails",
+        at="experiment 'one way fails': traffic",
+        middle_s=1.0,
+    ),
     "rdma-ecn": FaultedSuite(
         file="test_rdma_ecn",
         test="test_an_rdma_incast_is_marked_where_it_is_ecn_capable",

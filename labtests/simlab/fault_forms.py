@@ -147,6 +147,9 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
+    "polarised-hash": _of(
+        "the switch sends all flows to a host by one of the equally short ways", only="switch"
+    ),
     "cnp-dscp": _of(
         "the NIC's CNPs have this DSCP, whatever cnp_dscp says", "port dscp", only="host"
     ),

@@ -13,6 +13,7 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "cnp-dscp", "freeze"),
+    "polarised-hash",
     *("cpu-limit", "slow-counters", "growing-counter", "somebody"),
 )
 

@@ -6,10 +6,12 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 
 from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
 from labtests.verdicts.classes import classified, undisturbed
+from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
+from labtests.verdicts.failing import healed, ran_on
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -18,6 +20,7 @@ from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_b
 from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
+from labtests.verdicts.paths import spread_over
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -45,10 +48,12 @@ __all__ = [
     "agreed_by_dcbx",
     "all_paused",
     "classified",
+    "completed_alike",
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
     "full_and_marked",
+    "healed",
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
@@ -65,6 +70,7 @@ __all__ = [
     "out_of_balance",
     "passed_at_once",
     "paused",
+    "ran_on",
     "reddest",
     "right_control",
     "set_free",
@@ -76,6 +82,7 @@ __all__ = [
     "sound_among",
     "sound_in_a_cycle",
     "spared",
+    "spread_over",
     "stations",
     "steady",
     "throttled",
