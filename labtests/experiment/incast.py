@@ -1,6 +1,6 @@
 """An incast, as a suite speaks of it: set the lab, run a phase, judge what was seen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,10 +8,18 @@ from functools import cached_property
 from math import ceil
 from typing import Literal
 
-from labtests.capabilities.device import EcnCurves, EcnMarking, MemoryLimits, QueueShares, Shares
+from labtests.capabilities.device import (
+    DcqcnWords,
+    EcnCurves,
+    EcnMarking,
+    MemoryLimits,
+    QueueShares,
+    Shares,
+)
 from labtests.capabilities.records import (
     DcbxControl,
     DcbxSetting,
+    DcqcnSetting,
     EcnSetting,
     MarkingCurve,
     PfcAlarm,
@@ -24,6 +32,8 @@ from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
     DCBX,
     DCBX_CONTROL,
+    DCQCN_NP,
+    DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
     PFC,
@@ -223,8 +233,9 @@ class Incast:
         """The same for the queue of the receiver's CNPs, at each port that they leave a switch by.
         A lab whose receiver does not tell their DSCP, or a port where others have it, skips it."""
         nic, shared = self.receiver.nic, self.queues
-        dscp = self.lab.ask(nic.device, choosing.cnp_dscp_asked(self.lab, nic))
-        if dscp is None or shared[dscp] == shared[0]:
+        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
+        dscp = 0 if cnps is None else cnps.dscp
+        if shared[dscp] == shared[0]:
             raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self._serve_first(at, choosing.queues_at(self.lab, at, self.roles.tags)[dscp])
@@ -401,6 +412,27 @@ class Incast:
             self.set(role.nic, REACTION_POINT, priorities)
         self.set(self.receiver.nic, NOTIFICATION_POINT, priorities)
 
+    def space_cnps(self, interval_us: int) -> None:
+        """The receiver's notification point leaves so long between two CNPs of one flow."""
+        self._dcqcn(self.receiver, DCQCN_NP, "roce_np", {"cnp_interval_us": interval_us})
+
+    def reaction_point(self, sender: Role, **values: int) -> None:
+        """These parameters of its reaction point, by the field's names (docs/profiles.md)."""
+        self._dcqcn(sender, DCQCN_RP, "roce_rp", values)
+
+    def _dcqcn(
+        self,
+        role: Role,
+        kind: Kind[DcqcnSetting],
+        side: Literal["roce_rp", "roce_np"],
+        values: Mapping[str, int],
+    ) -> None:
+        part = self.lab.part(role.nic.device, DcqcnWords)
+        own = dict(self.lab.current(role.nic, kind).values) | dict(
+            part.dcqcn_for(side, values).values
+        )
+        self.set(role.nic, kind, DcqcnSetting(side=side, values=tuple(sorted(own.items()))))
+
     # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 
     def udp(self, early: Class, late: Class) -> tuple[SenderPart, ...]:
@@ -453,6 +485,10 @@ class Incast:
         """A flow for each way of the pattern, by one of the tools in turn, all at the same time,
         `beside` others, for as long as a load lasts, and as so many rows of a tool."""
         return self.traffic.flows(tuple(pattern(self.roles)), tools, beside, rows)
+
+    def pressed(self, slowing: FlowTool, deaf: FlowTool) -> tuple[SenderPart, ...]:
+        """One of two senders all the time, the other for a part of it, as `Traffic.pressed`."""
+        return self.traffic.pressed(tuple(patterns.two_to_one(self.roles)), slowing, deaf)
 
     def overload_each(self, traffic: Class) -> tuple[SenderPart, ...]:
         """Each host in turn gets more than its link carries, by UDP from others."""

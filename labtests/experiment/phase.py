@@ -313,17 +313,18 @@ class Phase:
 
     def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
-        if seen.cnp_dscp is None:
+        if (cnps := seen.cnps) is None:
             return None
         ports = dict.fromkeys(role.switch for role in self.roles.senders)
         return CnpClass(
-            dscp=seen.cnp_dscp,
+            dscp=cnps.dscp,
+            interval_us=cnps.interval_us,
             queues=tuple(
-                (at.device, at.interface, seen.queues[at][seen.cnp_dscp])
+                (at.device, at.interface, seen.queues[at][cnps.dscp])
                 for at in ports
                 if at in seen.queues
             ),
-            returns=returns(self.roles, seen.queues, seen.cnp_dscp),
+            returns=returns(self.roles, seen.queues, cnps.dscp),
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:

@@ -18,6 +18,7 @@ from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_b
 from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
+from labtests.verdicts.points import gets_less, recovered, spaced
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -49,6 +50,7 @@ __all__ = [
     "drops_exactly_in",
     "every_packet",
     "full_and_marked",
+    "gets_less",
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
@@ -65,6 +67,7 @@ __all__ = [
     "out_of_balance",
     "passed_at_once",
     "paused",
+    "recovered",
     "reddest",
     "right_control",
     "set_free",
@@ -75,6 +78,7 @@ __all__ = [
     "sound",
     "sound_among",
     "sound_in_a_cycle",
+    "spaced",
     "spared",
     "stations",
     "steady",
