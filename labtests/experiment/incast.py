@@ -69,6 +69,9 @@ from labtests.workloads import FlowTool, PauseStorm
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
 
+FILLING_S, REST_SAMPLES, REST_REFRESHES = 1.0, 5, 2.0
+"""Of a long storm: until a switch has paused the senders, and what comes after that."""
+
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
 
@@ -94,6 +97,7 @@ class Incast:
     watches_dcbx: bool = field(default=False, init=False)
     _refresh: Refresh | None = field(default=None, init=False)
     _watermarks: bool = field(default=False, init=False)
+    _sampled_hosts: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.roles: Roles = self._own_roles()
@@ -337,6 +341,24 @@ class Incast:
         opposite = (*(role.switch for role in self.roles.hosts), self.bottleneck)
         ports = (*opposite, *self.roles.transit, *self.roles.behind)
         return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
+
+    def sample_hosts(self) -> None:
+        """In every phase from now on, samples have what NICs sent and got, too."""
+        self._sampled_hosts = True
+
+    def long_storm(self, priority: int) -> PauseStorm:
+        """One that lasts so long that a part of it, at rest, is seen in some samples, however
+        seldom the switch refreshes its counters."""
+        refresh_s = 0.0
+        if self.lab.planned is None:
+            refresh_s = self._measured_refresh().seconds or 0.0
+        rest_s = REST_REFRESHES * refresh_s + REST_SAMPLES * self.pace.sample_every_s
+        return self.storm(priority, round(1000 * (FILLING_S + rest_s)), times=1, apart_s=0.5)
+
+    def no_watchdog(self) -> None:
+        """No queue of the bottleneck is shut because it is paused for long."""
+        if self.lab.has(self.bottleneck.device, PFC_WATCHDOG):
+            self.set(self.bottleneck, PFC_WATCHDOG, "off")
 
     def read_watermarks(self) -> None:
         """Every phase from now on tells the most that the senders' switch ports held in it."""
@@ -592,6 +614,7 @@ class Incast:
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
             mtu_bytes=self.traffic.mtu_bytes,
             watermarks=self._watermarks,
+            sampled_hosts=self._sampled_hosts,
             own_mtu_bytes=self.traffic.own_mtu_bytes,
             dcbx=self.watches_dcbx,
         )

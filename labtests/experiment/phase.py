@@ -101,6 +101,7 @@ class Phase:
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
     dcbx: bool = False  # and what DCBX has come to at the senders' cables
     watermarks: bool = False  # and the most that their ports held
+    sampled_hosts: bool = False  # samples have what NICs sent and got, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -291,6 +292,7 @@ class Phase:
             bottleneck=(bottleneck.device, bottleneck.interface),
             cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
+            sampled_hosts=self.sampled_hosts,
         )
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:

@@ -91,6 +91,10 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_thresholds",
         test="test_pauses_begin_at_their_threshold_and_headroom_takes_the_rest",
     ),
+    "outside": FaultedSuite(
+        file="test_threshold_from_outside",
+        test="test_a_port_pauses_at_its_threshold_counted_from_outside",
+    ),
     "both": FaultedSuite(
         file="test_pfc_and_dcqcn",
         test="test_marks_hold_an_rdma_incast_before_pauses_have_to",
