@@ -469,6 +469,11 @@ class FlowResult:
         return self.tool.startswith("ib_read_")
 
 
+PauseForm = Literal["priority", "link", "no class", "no source"]
+"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
+although it has a time for each, of one priority and from the address 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
@@ -481,3 +486,4 @@ class StormResult:
     times: int
     frames: int
     because: str = ""
+    form: PauseForm = "priority"

@@ -103,6 +103,7 @@ class Phase:
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
     dcbx: bool = False  # and what DCBX has come to at the senders' cables
     watermarks: bool = False  # and the most that their ports held
+    sampled_hosts: bool = False  # samples have what NICs sent and got, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -300,6 +301,7 @@ class Phase:
             bottleneck=(bottleneck.device, bottleneck.interface),
             cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
+            sampled_hosts=self.sampled_hosts,
         )
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
@@ -322,17 +324,18 @@ class Phase:
 
     def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
-        if seen.cnp_dscp is None:
+        if (cnps := seen.cnps) is None:
             return None
         ports = dict.fromkeys(role.switch for role in self.roles.senders)
         return CnpClass(
-            dscp=seen.cnp_dscp,
+            dscp=cnps.dscp,
+            interval_us=cnps.interval_us,
             queues=tuple(
-                (at.device, at.interface, seen.queues[at][seen.cnp_dscp])
+                (at.device, at.interface, seen.queues[at][cnps.dscp])
                 for at in ports
                 if at in seen.queues
             ),
-            returns=returns(self.roles, seen.queues, seen.cnp_dscp),
+            returns=returns(self.roles, seen.queues, cnps.dscp),
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:

@@ -95,11 +95,13 @@ class CnpReturn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CnpClass:
     """The DSCP that the receiver gives to its CNPs, as read, the queue of it at the switch port
-    opposite each sender: (switch, port, queue), and where they pass before that."""
+    opposite each sender: (switch, port, queue), and where they pass before that. `interval_us`:
+    how long it says that it waits between two of one flow; None: it does not."""
 
     dscp: int
     queues: tuple[tuple[str, str, int], ...]
     returns: tuple[CnpReturn, ...] = ()
+    interval_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ Fault = Mapping[str, Any]
 Growth = Callable[[], int]
 
 KINDS = (
-    *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "cnp-dscp", "freeze"),
-    "polarised-hash",
+    *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
+    *("cnp-dscp", "cnp-interval", "freeze", "polarised-hash"),
     *("cpu-limit", "slow-counters", "growing-counter", "somebody"),
 )
 

@@ -12,6 +12,7 @@ from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.failing import healed, ran_on
+from labtests.verdicts.filled import held_packets, pauses_at
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -21,6 +22,7 @@ from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
+from labtests.verdicts.points import gets_less, recovered, spaced
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -53,10 +55,12 @@ __all__ = [
     "drops_exactly_in",
     "every_packet",
     "full_and_marked",
+    "gets_less",
     "healed",
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
+    "held_packets",
     "held_within",
     "left_alone",
     "lossless",
@@ -70,7 +74,9 @@ __all__ = [
     "out_of_balance",
     "passed_at_once",
     "paused",
+    "pauses_at",
     "ran_on",
+    "recovered",
     "reddest",
     "right_control",
     "set_free",
@@ -81,6 +87,7 @@ __all__ = [
     "sound",
     "sound_among",
     "sound_in_a_cycle",
+    "spaced",
     "spared",
     "spread_over",
     "stations",
