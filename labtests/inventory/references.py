@@ -22,6 +22,7 @@ def check_references(tree: object, platforms: frozenset[str], mistakes: Mistakes
     check.groups()
     check.platforms(platforms)
     check.managements()
+    check.telemetries()
     check.addresses()
     check.rdma_devices()
     check.vlans()
@@ -105,6 +106,25 @@ class _ReferenceCheck:
             if isinstance(host, str) and type(number) is int:
                 what = f"management address {quoted(host)} port {number} is used twice"
                 uses.note((host.lower(), number), path, what)
+
+    def telemetries(self) -> None:
+        """A stream without TLS is one that somebody has asked for."""
+        for device in mapping(self.tree, "devices"):
+            path: Keys = ("devices", device, "telemetry")
+            given = mapping(self.tree, *path)
+            plain = given.get("insecure") is True
+            if given and plain == (given.get("tls") is not None):
+                problem = (
+                    "it has both `tls:` and `insecure: true`"
+                    if plain
+                    else "name `tls:` (ca, certificate, key), or say `insecure: true`"
+                )
+                self.mistakes.add(path, problem)
+            dials = given.get("kind") == "dial-out"
+            if dials and not isinstance(given.get("address"), str):
+                self.mistakes.add(path, "dial-out needs `address`: ours, as the switch reaches it")
+            elif given.get("kind") == "gnmi" and given.get("port") == 0:
+                self.mistakes.add((*path, "port"), "a gNMI server has a port of its own")
 
     def addresses(self) -> None:
         uses = _Uses(mistakes=self.mistakes)
