@@ -30,6 +30,7 @@ from labtests.capabilities.records import (
     Priority,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -107,6 +108,7 @@ _FORMS: Mapping[str, Any] = {
     "dcbx": DcbxSetting,
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
+    "stream": StreamSetting,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""
