@@ -60,12 +60,16 @@ def method(service: str = SERVICES[0]) -> str:
     return f"/{PACKAGE}.{service}/{METHOD}"
 
 
+def _serialized(sent: Any) -> bytes:
+    return sent if isinstance(sent, bytes) else bytes(sent.SerializeToString())
+
+
 def dial(channel: Any, service: str = SERVICES[0]) -> Any:
     """The call of a client, over a grpc (or grpc.aio) channel: give it an iterator of DialoutMsg
-    and it returns a DialoutResponse, when the iterator ends."""
+    (or of the bytes of some) and it returns a DialoutResponse, when the iterator ends."""
     return channel.stream_unary(
         method(service),
-        request_serializer=DialoutMsg.SerializeToString,
+        request_serializer=_serialized,
         response_deserializer=DialoutResponse.FromString,
     )
 

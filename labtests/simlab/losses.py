@@ -13,7 +13,7 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "cnp-dscp", "freeze"),
-    *("cpu-limit", "slow-counters", "growing-counter", "somebody"),
+    *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 
 
