@@ -189,6 +189,16 @@ FORMS: Mapping[str, FaultForm] = {
         '"CRC"',
         "port counter by",
     ),
+    "stream": _of(
+        "what the switch streams (`telemetry:` of the testbed file): the server is `gone` (back in "
+        "`seconds`), its `certificate` is a stranger's, the next message is `half` of one, the "
+        "last one comes as a `flood` (as often as `seconds` says, or 10 000 times), values are "
+        "`frozen`, each message comes `twice`, or `late` (by `seconds`, or 5); `heal` ends it. "
+        "For a clock that is off: `clock`",
+        "how",
+        may="seconds",
+        only="switch",
+    ),
     "somebody": _of(
         "somebody who is logged in gives this command; nobody sees what it prints", "command"
     ),

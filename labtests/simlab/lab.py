@@ -1,6 +1,7 @@
 """A simulated lab made from a testbed: the network behind its links, one emulated device each."""
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pkgutil import iter_modules
@@ -56,6 +57,7 @@ class SimulatedLab:
         self.routes = Routes(self.network, self.wiring, self.has_link)
         self.dcbx = DcbxExchange(testbed, self.timeline)
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        self.streamed: Counter[str] = Counter()  # messages to collectors so far, by device
         self._asked: list[Injected] = []
         for device in testbed.devices:
             self._unplug_while_booting(device)
