@@ -14,6 +14,7 @@ from labtests.capabilities.records import (
     DcbxSetting,
     EcnSetting,
     MarkingCurve,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -26,6 +27,7 @@ from labtests.capabilities.settings import (
     DCBX_CONTROL,
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
     PFC_WATCHDOG,
@@ -358,6 +360,10 @@ class Incast:
         place = self.lab.place(at, WATCHDOG_TIMES)
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def drop_after(self, timeout: PauseTimeout) -> None:
+        """The bottleneck's switch drops all that a port has to send which is paused for so long."""
+        self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"

@@ -30,7 +30,7 @@ from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.soak import steady
 from labtests.verdicts.sound import sound
 from labtests.verdicts.starving import not_starved
-from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.storms import dropped_all, kept_through, left_alone, shut_in_time
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
@@ -45,6 +45,7 @@ __all__ = [
     "agreed_by_dcbx",
     "all_paused",
     "classified",
+    "dropped_all",
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
@@ -53,6 +54,7 @@ __all__ = [
     "held_by_its_receiver",
     "held_by_pauses",
     "held_within",
+    "kept_through",
     "left_alone",
     "lossless",
     "lost_at_the_socket",

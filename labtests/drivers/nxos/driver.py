@@ -11,6 +11,7 @@ from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
 from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.memory import NxosMemory
+from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
@@ -18,7 +19,7 @@ from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
-from labtests.transport.asking import Asking
+from labtests.transport.asking import Asking, both
 
 SESSION = "cisco_nxos"
 """How it is reached: netmiko's device type for NX-OS."""
@@ -41,8 +42,9 @@ class NxosState(CliState):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
-        of = yield from configured()
-        return tuple(_obstacles(of))
+        of, timeout = yield from both(configured(), NxosPauseTimeout(self.device).read(""))
+        edge = (f"a pause of {timeout.timeout_ms} ms drops all that leaves an FCoE port",)
+        return (*_obstacles(of), *(edge if timeout.on else ()))
 
     def interfaces(self) -> Asking[tuple[str, ...]]:
         """See CliState."""
@@ -69,16 +71,16 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout),
 )
 _PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 
 
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), NxosNeighbours(), NxosClock())
+    parts = (*(part(device) for part in _PARTS), NxosFcoe(device, ports), NxosNeighbours())
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions()),
+        parts=(*parts, NxosClock(), NxosVersions()),
     )

@@ -81,6 +81,8 @@ def _neighbours(reply: Reply) -> Iterator[Neighbour]:
 
 
 def _neighbour(port: str, node: Node) -> Neighbour:
+    if node.has("Transmit"):  # of `show lldp interfaces`
+        node.refuse("is about what the port itself sends")
     system, port_id, description = (
         "" if (text := node.below(f"Remote {words}").text()) == _NOTHING else text
         for words in ("system name", "port-id", "port description")

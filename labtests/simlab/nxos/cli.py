@@ -144,5 +144,6 @@ NXOS = SwitchCli(
     hostname="hostname",
     initial_sections=(policies.SYSTEM,),
     counting=words.COUNTING,
+    delivered=fcoe.delivered,
     map_lines=ports.lines_for,
 )

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from labtests.simlab.nxos import policies, ports, watchdog, words
+from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
 from labtests.simlab.switch_cli import (
     CliCall,
     CliCommand,
@@ -108,8 +108,9 @@ def _running_ipqos(session: CliSession, call: CliCall) -> str:
 
 def _running_interface(session: CliSession, call: CliCall) -> str:
     switch = session.switch
-    each = (_shown(switch, switch.port(port)) for port in session.ports(call))
-    return _configuration(session, call, *each)
+    vfcs = [] if "port" in call.values else switch.configuration.of(fcoe.VFC).values()
+    each = (*(switch.port(port) for port in session.ports(call)), *vfcs)
+    return _configuration(session, call, *(_shown(switch, section) for section in each))
 
 
 def _running(session: CliSession, call: CliCall) -> str:

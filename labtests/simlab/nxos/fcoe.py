@@ -34,9 +34,17 @@ SETTINGS = (
         default="switchport mode f",
         undo=("switchport mode [ e | f | np ]",),
     ),
-    setting("shutdown"),
+    setting("shutdown", default="shutdown", default_on=True),
 )
 KIND = SectionKind(header="interface vfc{name}", settings=SETTINGS, changed=apply_ports)
+
+
+def delivered(ports: tuple[str, ...]) -> list[str]:
+    """What is typed so that every port is an edge port."""
+    lines = ["configure terminal", "feature-set fcoe"]
+    for number, port in enumerate(ports, start=1):
+        lines += [f"interface vfc {number}", f"bind interface {port}", "no shutdown"]
+    return lines
 
 
 def time_out(switch: EmulatedSwitch, port: CliSection) -> PauseTimeout | None:
@@ -51,6 +59,6 @@ def _is_edge(switch: EmulatedSwitch, port: str) -> bool:
     return any(
         each.value("bind interface", "port", "") == port
         and each.rest("switchport mode") in ("", "f")
-        and "shutdown" not in each.lines
+        and each.text("shutdown") == "no shutdown"  # it is shut down as it is made (guide)
         for each in switch.configuration.of(VFC).values()
     )
