@@ -40,6 +40,10 @@ class Block:
     name: str
     lines: tuple[str, ...]
 
+    def is_told(self) -> bool:
+        """Whether anything stands in it."""
+        return bool(self.lines)
+
 
 Classes = tuple[Block, ...]
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from labtests.capabilities.driver import Driver
 from labtests.drivers.displays import CliState
 from labtests.drivers.nxos.clock import NxosClock
 from labtests.drivers.nxos.configuration import Configured, configured
@@ -19,6 +18,7 @@ from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
+from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking, both
 
 SESSION = "cisco_nxos"
@@ -73,14 +73,8 @@ _SETTINGS = (
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
     *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout),
 )
-_PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), NxosFcoe(device, ports), NxosNeighbours())
-    return Driver(
-        device,
-        settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosClock(), NxosVersions()),
-    )
+_PARTS = (
+    *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
+    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

@@ -64,10 +64,6 @@ class NxosPauseTimeout(NxosSetting[PauseTimeout]):
 class NxosFcoe(NxosPart, Lacking):
     """Whether the ports of the testbed are edge ports."""
 
-    def __init__(self, device: str, ports: tuple[str, ...]) -> None:
-        super().__init__(device)
-        self.ports = ports
-
     def lacks(self) -> Asking[dict[str, str]]:
         """See Lacking."""
         edges = {port for each in (yield from configured()).virtual if (port := bound_to(each))}

@@ -40,10 +40,7 @@ REFUSALS = Refusals(
 )
 
 
-NXOS = Notation().also(
-    port=ValueKind(r"\S+", printed_port),
-    list=ValueKind("[0-9,-]+", numbers_in),
-)
+NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-9,-]+", numbers_in))
 """How the displays of this switch are declared."""
 
 
