@@ -18,6 +18,8 @@ from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
 from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.drivers.comware.session import CLI, QUIT, interfaces
+from labtests.drivers.comware.shutting import ComwarePortState
+from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.comware.versions import ComwareVersions
@@ -99,10 +101,11 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
+    ComwarePortState,
 )
 _PARTS = (
     *(Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState),
-    *(LldpNeighbours, SwitchClock, ComwareVersions),
+    *(LldpNeighbours, SwitchClock, ComwareVersions, ComwareStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

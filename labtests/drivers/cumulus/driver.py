@@ -14,6 +14,7 @@ from labtests.drivers.cumulus.pfc import CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.session import PENDING, expected, show, shown
+from labtests.drivers.cumulus.streams import CumulusStreams
 from labtests.drivers.cumulus.watchdog import (
     CumulusWatchdog,
     CumulusWatchdogCounters,
@@ -115,5 +116,8 @@ class CumulusState(Part, Versions, Neighbours, DateClock, Obstacles):
         return tuple(found)
 
 
-_PARTS = (CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState)
+_PARTS = (
+    *(CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState),
+    CumulusStreams,
+)
 driver_of = drivers(_SETTINGS, _PARTS)

@@ -12,9 +12,10 @@ from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.memory import NxosMemory
 from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
-from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosThresholds
+from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
@@ -71,10 +72,10 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout, NxosPortState),
 )
 _PARTS = (
     *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
-    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions),
+    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions, NxosStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

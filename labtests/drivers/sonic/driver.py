@@ -17,6 +17,7 @@ from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
 from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
 from labtests.drivers.sonic.queues import SonicQueues
 from labtests.drivers.sonic.session import NOTATION, show
+from labtests.drivers.sonic.streams import SonicStreams
 from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
 from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogCounters, SonicWatchdogTimes
 from labtests.drivers.sonic.watermarks import SonicWatermarks
@@ -130,6 +131,6 @@ class SonicState(Part, Versions, Neighbours, DateClock, Obstacles):
 
 _PARTS = (
     *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
-    *(SonicInterfaces, SonicState),
+    *(SonicInterfaces, SonicStreams, SonicState),
 )
 driver_of = drivers(_SETTINGS, _PARTS)
