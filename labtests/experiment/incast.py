@@ -23,6 +23,7 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     EcnSetting,
     MarkingCurve,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -37,6 +38,7 @@ from labtests.capabilities.settings import (
     DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
     PFC_WATCHDOG,
@@ -429,6 +431,10 @@ class Incast:
         place = self.lab.place(at, WATCHDOG_TIMES)
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def drop_after(self, timeout: PauseTimeout) -> None:
+        """The bottleneck's switch drops all that a port has to send which is paused for so long."""
+        self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"
