@@ -81,8 +81,8 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} is not the flow of {place.device} -> {receiver.device}")
     if flow.status is not FlowStatus.COMPLETE:
         return unproven(f"{who} did not run: {flow.because or flow.status}")
-    if not flow.goodput_bits_per_s:
-        return unproven(f"{who} reported no goodput")
+    if not flow.goodput_bits_per_s or flow.iterations == 0:
+        return unproven(f"{who} reported no {'messages' if flow.goodput_bits_per_s else 'goodput'}")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
         return unproven(f"{who} reported a goodput that is impossible on its link")
     if wrong := goodput.no_evidence(flow):
