@@ -26,10 +26,12 @@ from labtests.capabilities.records import (
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortState,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -107,6 +109,8 @@ _FORMS: Mapping[str, Any] = {
     "dcbx": DcbxSetting,
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
+    "port_state": PortState,
+    "stream": StreamSetting,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -12,9 +12,10 @@ from labtests.drivers.nxos.interfaces import NxosInterfaces
 from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.memory import NxosMemory
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
-from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosThresholds
+from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
@@ -69,7 +70,7 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPortState),
 )
 _PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 
@@ -80,5 +81,5 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions()),
+        parts=(*parts, NxosVersions(), NxosStreams(ports)),
     )
