@@ -26,6 +26,7 @@ from labtests.capabilities.records import (
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortState,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
@@ -107,6 +108,7 @@ _FORMS: Mapping[str, Any] = {
     "dcbx": DcbxSetting,
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
+    "port_state": PortState,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -22,6 +22,7 @@ NUMBERS = frozenset(
         "dscp",
         "frames",
         "mbit_per_s",
+        "microseconds",
         "milliseconds",
         "per_million",
         "per_s",
@@ -146,6 +147,20 @@ FORMS: Mapping[str, FaultForm] = {
         "it was told to",
         "port",
         only="switch",
+    ),
+    "polarised-hash": _of(
+        "the switch sends all flows to a host by one of the equally short ways", only="switch"
+    ),
+    "mistakes-pauses": _of(
+        '`how` is "heeds any": 802.3x pauses and pauses for no class hold the port, in PFC mode, '
+        'too; or "wants a source": pauses from the address 0 hold nothing',
+        "port how",
+        only="switch",
+    ),
+    "cnp-interval": _of(
+        "the NIC leaves so many us between two CNPs of a flow, whatever min_time_between_cnps says",
+        "port microseconds",
+        only="host",
     ),
     "cnp-dscp": _of(
         "the NIC's CNPs have this DSCP, whatever cnp_dscp says", "port dscp", only="host"
