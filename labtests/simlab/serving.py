@@ -228,10 +228,14 @@ def answer(lab: SimulatedLab, request: Message) -> Message:
             lab.inject(request["fault"])
         elif "happened" in request:
             return {"happened": lab.happened(request["happened"])}
+        elif "trace" in request:
+            lab.tracing.begin(request["trace"])
+        elif "traced" in request:
+            return {"traced": lab.tracing.told(request["traced"])}
         elif "faults_not_met" in request:
             return {"faults_not_met": lab.not_met()}
         elif "now" not in request:
-            known = "advance_s, now, fault, happened, faults_not_met"
+            known = "advance_s, now, fault, happened, trace, traced, faults_not_met"
             return {"error": f"unknown request; known: {known} ({sorted(request)})"}
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
