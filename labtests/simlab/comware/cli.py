@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from labtests.simlab.comware import deadlock, maps, ports, words, wred
+from labtests.simlab.comware import deadlock, maps, ports, telemetry, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
 from labtests.simlab.switch_cli import (
     CliCall,
     CliCommand,
+    CliSection,
     CliSession,
     CommandRefused,
+    EmulatedSwitch,
     SectionKind,
     SwitchCli,
     View,
@@ -41,6 +43,7 @@ SYSTEM = (
     setting("sysname <sysname>", undo=()),
     setting("lldp global enable"),
     *deadlock.IN_SYSTEM_VIEW,
+    *telemetry.IN_SYSTEM_VIEW,
 )
 
 
@@ -65,6 +68,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
     "host": AnyName(253),
     "count": Number(1, 1000),  # as far as this one counts
+    "group": AnyName(31),
+    "path": telemetry.SensorPath(),
+    "address": telemetry.Ipv4Address(),
+    "tcp": Number(1, 65535),
+    "interval": Number(1, 86400),
     "weight": Number(1, 127),  # differs by model; 96 is in public configurations
 }
 """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
@@ -96,6 +104,11 @@ def _enter_range(session: CliSession, call: CliCall) -> str:
     return ""
 
 
+def _apply_system(switch: EmulatedSwitch, root: CliSection) -> None:
+    apply_ports(switch, root)
+    telemetry.follow(switch, root)
+
+
 SAVE = {"save": CliCommand(_save), "save force": save(words.SAVED)}
 IN_USER_VIEW = {
     "system-view": to_view("system", words.SYSTEM_VIEW),
@@ -111,6 +124,7 @@ IN_SYSTEM_VIEW = {
     **settings("", UNDO, SYSTEM),
     **settings("interface", UNDO, ports.PFC),
     **wred.IN_SYSTEM_VIEW,
+    **telemetry.OF_SYSTEM_VIEW,
     "quit": leave,
     "return": to_top,
     "interface <port>": enter("interface"),
@@ -137,6 +151,16 @@ VIEWS = {
     ),
     **{
         name: View(
+            prompt="[{host}-telemetry]"
+            if name == telemetry.TELEMETRY
+            else f"[{{host}}-telemetry-{name}-{{name}}]",
+            up="system" if name == telemetry.TELEMETRY else telemetry.TELEMETRY,
+            commands=BELOW | commands,
+        )
+        for name, commands in telemetry.OF_VIEWS.items()
+    },
+    **{
+        name: View(
             prompt=f"[{{host}}-maptbl-{name}]",
             up="system",
             commands=BELOW | settings(name, UNDO, kind.settings),
@@ -151,7 +175,8 @@ COMWARE = SwitchCli(
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=SYSTEM, changed=apply_ports),
+        "": SectionKind(settings=SYSTEM, changed=_apply_system),
+        **telemetry.KINDS,
         "interface": ports.KIND,
         wred.TABLE: wred.KIND,
         **maps.KINDS,
