@@ -101,6 +101,26 @@ class DeadlockTimes:
     release: Ticks = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialOut:
+    """What a switch streams to labtests, which it dials: sensor paths that are sampled, and those
+    that are told when something happens. Only what is called `labtests` on it."""
+
+    address: Annotated[str, re.compile(r"[0-9.]{7,15}")]
+    port: Annotated[int, range(1, 65536)]
+    every_s: Annotated[int, range(1, 86401)]
+    sampled: tuple[Annotated[str, TEXT], ...] = ()
+    changes: tuple[Annotated[str, TEXT], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSetting:
+    """Whether the switch's gRPC is on, and what it streams to labtests, if it does."""
+
+    on: bool
+    ours: DialOut | None = None
+
+
 FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
 """(priority, pause frames per second), ascending; priorities without any are not in it."""
 

@@ -26,6 +26,7 @@ from labtests.capabilities.records import (
     PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -109,6 +110,8 @@ BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
     "a switch port whose thresholds of pauses can be set per priority",
 )
 
+STREAM = Kind[StreamSetting]("stream", "a switch that can be told to stream what it counts")
+
 DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
 
 DCBX_CONTROL = Kind[DcbxControl](
@@ -122,7 +125,7 @@ KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
-    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX),
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM),
     PORT_STATE,  # last: a port that is opened has all its settings
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a

@@ -25,6 +25,7 @@ from labtests.experiment.settings import (
     settings_seen,
 )
 from labtests.experiment.storming import ReceiverStorm, storming
+from labtests.experiment.streaming import Streams
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import (
@@ -113,11 +114,14 @@ class Phase:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         counters = _Counters(Telemetry(self.lab, self.lab.clock), self._watch())
+        streams = Streams(self.lab, self._watch(), self.pace)
+        streams.begin()
         self._say("quiet window")
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
         logged, forgotten = self._logged(), self._peaks(forget=True)
+        streams.quiet()
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
         peaks = (forgotten, self._peaks())
@@ -128,7 +132,7 @@ class Phase:
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
-        evidence = replace(evidence, dcbx=agreed)
+        evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _logged(self) -> tuple[WarningLog, ...]:

@@ -6,6 +6,7 @@ have the right form is passed over: form.py has reported it.
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
 from labtests.inventory.names import split_address
@@ -121,8 +122,9 @@ class _ReferenceCheck:
                 )
                 self.mistakes.add(path, problem)
             dials = given.get("kind") == "dial-out"
-            if dials and not isinstance(given.get("address"), str):
-                self.mistakes.add(path, "dial-out needs `address`: ours, as the switch reaches it")
+            if dials and not _is_ipv4(given.get("address")):
+                problem = "dial-out needs `address`: our IPv4 address, as the switch reaches it"
+                self.mistakes.add(path, problem)
             elif given.get("kind") == "gnmi" and given.get("port") == 0:
                 self.mistakes.add((*path, "port"), "a gNMI server has a port of its own")
 
@@ -267,3 +269,10 @@ def resolved(tree: object, text: str) -> Endpoint | str:
     if interface not in ports:
         return f"{device} has no port {quoted(interface)}: {nearest(interface, ports)}"
     return Endpoint(device=device, interface=interface)
+
+
+def _is_ipv4(text: object) -> bool:
+    try:
+        return isinstance(text, str) and bool(IPv4Address(text))
+    except ValueError:
+        return False

@@ -22,6 +22,7 @@ from labtests.capabilities.records import (
     WarningLog,
 )
 from labtests.core.units import BitsPerSecond
+from labtests.measure.streamed import Streamed
 
 Key = tuple[str, str, str, int, str]
 
@@ -160,7 +161,8 @@ class Evidence:
     `probes` are what tools tell that measure beside the flows, and load nothing.
     `dcbx` is what each sender's NIC port and the switch port opposite showed of it, when asked for.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
-    missing, and not one that the device has not.
+    missing, and not one that the device has not. `streamed` is what switches sent of themselves;
+    None: none was asked to.
     """
 
     name: str
@@ -199,6 +201,7 @@ class Evidence:
     shown: frozenset[Key] = frozenset()
     probes: tuple[FlowResult, ...] = ()
     classified_by: Literal["DSCP", "802.1p"] = "DSCP"
+    streamed: Streamed | None = None
 
     def receiver_of(self, sender: int) -> Place:
         """Whom this one of the senders, by its number, sends to."""

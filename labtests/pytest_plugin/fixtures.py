@@ -50,6 +50,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
             progress_of(run)("reading the whole lab, to compare with at the end")
             run.proof.begin(opened)
         run.apply_profile(opened, progress_of(run))
+        run.open_streams(opened, progress_of(run))
         yield opened
     except LabError as error:
         _exit(run, error)

@@ -26,6 +26,7 @@ from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Device, Testbed, load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
+from labtests.lab.streaming import open_streams
 from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
 from labtests.profile import planning
@@ -241,6 +242,11 @@ class Run:
         done = planning.made(self.profile.form, lab, plans)
         say(f"profile {self.profile.name}: {len(done)} settings changed and read back")
 
+    def open_streams(self, lab: Lab, say: Callable[[str], None]) -> None:
+        """Those that the testbed names, behind the first look at the lab: one that is told to
+        stream is another one. Raises DeviceError, WrongOption."""
+        open_streams(lab, say, epoch_s=0.0 if self.process is None else self.process.clock.epoch_s)
+
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
         may_recover = bool(option(self.config, "recover"))
@@ -287,6 +293,8 @@ class Run:
                 self.lab.ahead.registered.remove()
 
     def _put_back(self, lab: Lab) -> None:
+        if lab.streams is not None:
+            lab.streams.close()
         try:
             lab.restore()
         finally:

@@ -68,7 +68,10 @@ _TABLES = (
     _Table(("tests",), "changes"),
     *(
         _Table(_PHASE, name)
-        for name in ("counters", "samples", "watermarks", "noise", "settings", "way", "flows")
+        for name in (
+            *("counters", "samples", "watermarks", "streamed"),
+            *("noise", "settings", "way", "flows"),
+        )
     ),
     _Table((*_PHASE, "flows"), "intervals"),
 )

@@ -26,6 +26,7 @@ from labtests.core.interpreter import child_environment, module_command
 from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
+from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
 
 READY_WITHIN_S = 600.0  # the first start after an installation compiles the network: minutes
@@ -45,7 +46,10 @@ class RequestRefused(SimulationFailed):
 
 
 class LabClock:
-    """The clock of a driven simulated lab: time passes only in `sleep`."""
+    """The clock of a driven simulated lab: time passes only in `sleep`. `epoch_s` is what devices'
+    clocks show when it shows 0, in seconds since 1970."""
+
+    epoch_s = LAB_EPOCH.timestamp()
 
     def __init__(self, lab: "RunningLab") -> None:
         self._lab = lab

@@ -28,8 +28,8 @@ class Tracing:
         """From now on, every `every_us` for `for_ms`: the queue of this number that leaves by the
         port, and the priority group that comes in by it. Raises UnknownFault, ValueError."""
         key = self._key(asked)
-        period_ns = round(1000 * float(asked["every_us"]))
-        count = round(1e6 * float(asked["for_ms"])) // max(1, period_ns)
+        period_ns = round(1000 * float(asked.get("every_us", 2)))
+        count = round(1e6 * float(asked.get("for_ms", 5))) // max(1, period_ns)
         if not 0 < count <= MOST_ROWS or period_ns <= 0:
             raise ValueError(f"a trace has 1 to {MOST_ROWS} rows, not {count}")
         self._rows[key] = []
@@ -41,6 +41,8 @@ class Tracing:
         return {"source": SOURCE, "columns": COLUMNS, "rows": rows}
 
     def _key(self, asked: Mapping[str, Any]) -> Key:
+        if missing := {"device", "port", "priority"} - set(asked):
+            raise ValueError(f"a trace needs {', '.join(sorted(missing))}")
         device, port, number = str(asked["device"]), str(asked["port"]), int(asked["priority"])
         try:
             known = port in self._network.switch(device).ports and 0 <= number < 8

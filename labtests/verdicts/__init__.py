@@ -5,6 +5,7 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 """
 
 from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
+from labtests.verdicts.bursts import Burst, bursts
 from labtests.verdicts.classes import classified, undisturbed
 from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
@@ -36,10 +37,12 @@ from labtests.verdicts.soak import steady
 from labtests.verdicts.sound import sound
 from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.streamed import headrooms, kept_headroom, no_bursts
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
 __all__ = [
+    "Burst",
     "Fact",
     "Finding",
     "Limits",
@@ -49,6 +52,7 @@ __all__ = [
     "Verdict",
     "agreed_by_dcbx",
     "all_paused",
+    "bursts",
     "classified",
     "completed_alike",
     "drops_as_expected",
@@ -56,17 +60,20 @@ __all__ = [
     "every_packet",
     "full_and_marked",
     "gets_less",
+    "headrooms",
     "healed",
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
     "held_packets",
     "held_within",
+    "kept_headroom",
     "left_alone",
     "lossless",
     "lost_at_the_socket",
     "marked_before_paused",
     "marked_not_dropped",
+    "no_bursts",
     "no_loss",
     "not_starved",
     "not_stopped",

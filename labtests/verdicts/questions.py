@@ -15,6 +15,7 @@ from labtests.verdicts import (
     outcome,
     packets,
     port_drops,
+    streamed,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -113,6 +114,7 @@ def _lossless(
     yield from _ends_saw_no_loss(evidence, queues)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
+    yield from streamed.third_witness(evidence)
 
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.drivers.comware.session import CLI, QUIT, interfaces
 from labtests.drivers.comware.shutting import ComwarePortState
+from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.comware.versions import ComwareVersions
@@ -100,7 +101,7 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
     ComwarePortState,
 )
 _PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState)
@@ -109,8 +110,9 @@ _PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, C
 def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name in the testbed file."""
     parts = (*(part(device) for part in _PARTS), LldpNeighbours(), SwitchClock())
+
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, ComwareVersions()),
+        parts=(*parts, ComwareVersions(), ComwareStreams(ports)),
     )

@@ -15,6 +15,7 @@ from labtests.drivers.cumulus.pfc import CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.session import PENDING, CumulusPart, expected, show, shown
+from labtests.drivers.cumulus.streams import CumulusStreams
 from labtests.drivers.cumulus.watchdog import (
     CumulusWatchdog,
     CumulusWatchdogCounters,
@@ -42,7 +43,7 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     return Driver(
         device,
         settings=tuple(setting(device, ports) for setting in _SETTINGS),
-        parts=tuple(part(device, ports) for part in parts),
+        parts=(*(part(device, ports) for part in parts), CumulusStreams(ports)),
     )
 
 

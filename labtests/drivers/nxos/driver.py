@@ -15,6 +15,7 @@ from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
@@ -80,5 +81,5 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     return Driver(
         device,
         settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions()),
+        parts=(*parts, NxosVersions(), NxosStreams(ports)),
     )

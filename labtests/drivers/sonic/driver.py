@@ -17,6 +17,7 @@ from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
 from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
 from labtests.drivers.sonic.queues import SonicQueues
 from labtests.drivers.sonic.session import NOTATION, SonicPart, show
+from labtests.drivers.sonic.streams import SonicStreams
 from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
 from labtests.drivers.sonic.watchdog import (
     SonicWatchdog,
@@ -41,7 +42,7 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
     """The driver of one switch, by its name and ports in the testbed file."""
     parts = (
         *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
-        *(SonicInterfaces, SonicState),
+        *(SonicInterfaces, SonicStreams, SonicState),
     )
     return Driver(
         device,
