@@ -40,6 +40,9 @@ class TrustSetting:
     override: bool = False
 
 
+PortState = Literal["up", "down"]
+"""Whether a port is told to be in use; "down": shut."""
+
 PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
 """Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
 other priorities than the lossless ones."""
@@ -486,6 +489,11 @@ class FlowResult:
         return self.tool.startswith("ib_read_")
 
 
+PauseForm = Literal["priority", "link", "no class", "no source"]
+"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
+although it has a time for each, of one priority and from the address 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
@@ -498,3 +506,4 @@ class StormResult:
     times: int
     frames: int
     because: str = ""
+    form: PauseForm = "priority"

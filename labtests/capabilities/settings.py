@@ -22,6 +22,7 @@ from labtests.capabilities.records import (
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortState,
     PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
@@ -117,12 +118,15 @@ DCBX_CONTROL = Kind[DcbxControl](
     "dcbx_control", "a NIC port whose PFC and ETS the OS or DCBX in its firmware can set"
 )
 
+PORT_STATE = Kind[PortState]("port_state", "a switch port that can be shut and opened again")
+
 KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
     *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM),
+    PORT_STATE,  # last: a port that is opened has all its settings
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a
 change of trust may rebuild."""

@@ -26,6 +26,7 @@ from labtests.capabilities.records import (
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortState,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
@@ -108,6 +109,7 @@ _FORMS: Mapping[str, Any] = {
     "dcbx": DcbxSetting,
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
+    "port_state": PortState,
     "stream": StreamSetting,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}

@@ -38,6 +38,16 @@ class Difference:
     unusable: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkFailure:
+    """Switch ports that were shut while the traffic ran, and opened again, or not before its end.
+    Times are of the lab's clock, when the port said so; None: it did not come to it."""
+
+    ports: tuple[tuple[str, str], ...]
+    shut_s: float | None
+    open_s: float | None
+
+
 Backend = Literal["hardware", "namespaces", "simulated"]
 """What a result is about. "namespaces": real programs and kernel queues, all on one machine."""
 
@@ -86,11 +96,13 @@ class CnpReturn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CnpClass:
     """The DSCP that the receiver gives to its CNPs, as read, the queue of it at the switch port
-    opposite each sender: (switch, port, queue), and where they pass before that."""
+    opposite each sender: (switch, port, queue), and where they pass before that. `interval_us`:
+    how long it says that it waits between two of one flow; None: it does not."""
 
     dscp: int
     queues: tuple[tuple[str, str, int], ...]
     returns: tuple[CnpReturn, ...] = ()
+    interval_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +192,7 @@ class Evidence:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: StormResult | None = None
+    failure: LinkFailure | None = None
     receivers: tuple[Place, ...] = ()
     cycle: tuple[CycleHop, ...] = ()
     warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()

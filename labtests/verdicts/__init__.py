@@ -7,10 +7,13 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
 from labtests.verdicts.bursts import Burst, bursts
 from labtests.verdicts.classes import classified, undisturbed
+from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
+from labtests.verdicts.failing import healed, ran_on
+from labtests.verdicts.filled import held_packets, pauses_at
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -19,6 +22,8 @@ from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_b
 from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
+from labtests.verdicts.paths import spread_over
+from labtests.verdicts.points import gets_less, recovered, spaced
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -49,14 +54,18 @@ __all__ = [
     "all_paused",
     "bursts",
     "classified",
+    "completed_alike",
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
     "full_and_marked",
+    "gets_less",
     "headrooms",
+    "healed",
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
+    "held_packets",
     "held_within",
     "kept_headroom",
     "left_alone",
@@ -72,6 +81,9 @@ __all__ = [
     "out_of_balance",
     "passed_at_once",
     "paused",
+    "pauses_at",
+    "ran_on",
+    "recovered",
     "reddest",
     "right_control",
     "set_free",
@@ -82,7 +94,9 @@ __all__ = [
     "sound",
     "sound_among",
     "sound_in_a_cycle",
+    "spaced",
     "spared",
+    "spread_over",
     "stations",
     "steady",
     "throttled",

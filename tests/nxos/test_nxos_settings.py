@@ -79,6 +79,7 @@ WANTED = {
         BufferThresholds(priority=5, unit="bytes", static=41_600, xon=0),
     ),
     "frame_limit": lambda driver: 9238,
+    "port_state": lambda driver: "down",
 }
 
 

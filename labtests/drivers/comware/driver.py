@@ -19,6 +19,7 @@ from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
 from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.drivers.comware.session import CLI, QUIT, interfaces
+from labtests.drivers.comware.shutting import ComwarePortState
 from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
@@ -101,6 +102,7 @@ _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
     *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
+    ComwarePortState,
 )
 _PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState)
 

@@ -12,7 +12,7 @@ from labtests.drivers.nxos.interfaces import NxosInterfaces
 from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.memory import NxosMemory
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
-from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosThresholds
+from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
 from labtests.drivers.nxos.streams import NxosStreams
@@ -70,7 +70,7 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPortState),
 )
 _PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
 

@@ -6,11 +6,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.records import BufferThresholds
+from labtests.capabilities.records import BufferThresholds, PortState
 from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
     FRAME_LIMIT,
     HEADROOM,
+    PORT_STATE,
     Commands,
     Headrooms,
     T,
@@ -65,6 +66,26 @@ class NxosFrameLimit(NxosSetting[int | None], FrameLengths):
             )
         mtu = line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
         return (line("interface", self.port(port)), mtu, EXIT)
+
+
+class NxosPortState(NxosSetting[PortState]):
+    """Whether a port is shut, as configured."""
+
+    kind = PORT_STATE
+
+    def read(self, port: str) -> Asking[PortState]:
+        """From the port's configuration, which says nothing, or `no shutdown`, of a port in use."""
+        lines = (yield from configured()).lines(self.device, self.port(port))
+        return "down" if "shutdown" in lines else "up"
+
+    def commands(
+        self, port: str, earlier: PortState, wanted: PortState, around: None = None
+    ) -> Commands:
+        """One line."""
+        if earlier == wanted:
+            return ()
+        told = line("shutdown") if wanted == "down" else line("no", "shutdown")
+        return (line("interface", self.port(port)), told, EXIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
