@@ -185,7 +185,7 @@ def _ours(reply: Reply, groups: dict[tuple[str, str], Section]) -> DialOut | Non
     if not (place and samples and subscribed.said(reply, _TELLS) is not None):
         refuse(reply, f"the subscription {OURS} is not whole", "take away what is left of it")
     paths = {
-        name: tuple(each["path"] for each in ours["sensor-group", name].each(reply, _PATH))
+        name: tuple(sorted(each["path"] for each in ours["sensor-group", name].each(reply, _PATH)))
         for name in (OURS, EVENTS)
     }
     return DialOut(**place, **samples, sampled=paths[OURS], changes=paths[EVENTS])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.comware import deadlock, maps, ports, words, wred
+from labtests.simlab.comware import deadlock, maps, ports, telemetry, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
@@ -21,6 +21,7 @@ SYSTEM = (
     kit.setting("sysname <sysname>", undo=()),
     kit.setting("lldp global enable"),
     *deadlock.IN_SYSTEM_VIEW,
+    *telemetry.IN_SYSTEM_VIEW,
 )
 
 
@@ -45,6 +46,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
     "host": AnyName(253),
     "count": Number(1, 1000),  # as far as this one counts
+    "group": AnyName(31),
+    "path": telemetry.SensorPath(),
+    "address": telemetry.Ipv4Address(),
+    "tcp": Number(1, 65535),
+    "interval": Number(1, 86400),
     "weight": Number(1, 127),  # differs by model; 96 is in public configurations
 }
 """Ranges: HPE 5130 HI and 5900 command references, where they give one."""

@@ -115,7 +115,7 @@ def _current_configuration(session: kit.CliSession, call: kit.CliCall) -> str:
     shown = [section for section in shown if section.lines]
     tables = configuration.of(wred.TABLE)
     shown += [table for name, table in tables.items() if name != wred.DEFAULT_TABLE]
-    shown += configuration.of("interface").values()
+    shown += [*configuration.of("interface").values(), *configuration.of("telemetry").values()]
     version = (" version 7.1.070, Release SIMULATED", list[str]())
     return _sections(session, version, *_whole(switch), *map(configuration.shown, shown))
 
