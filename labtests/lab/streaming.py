@@ -64,8 +64,8 @@ def _subscribe(lab: Lab, source: Source) -> None:
         address=place.address or "",
         port=place.port or 65535,
         every_s=place.sample_every_s,
-        sampled=table.sampled,
-        changes=table.changes,
+        sampled=tuple(sorted(table.sampled)),
+        changes=tuple(sorted(table.changes)),
     )
     at = Endpoint(device=source.device, interface="")
     lab.change(at, STREAM, StreamSetting(on=True, ours=ours))

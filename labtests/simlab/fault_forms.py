@@ -96,7 +96,11 @@ FORMS: Mapping[str, FaultForm] = {
     "fec": _of('"RS", "BaseR" or "None" is in force at the port', "port encoding", only="host"),
     "no-roce-v2": _of("the port's address has no RoCEv2 GID", "port", only="host"),
     "background": _of(
-        "the host sends such UDP datagrams to this address", "to tos mbit_per_s", only="host"
+        "the host sends such UDP datagrams to this address, for so many `milliseconds` (0.2 is a "
+        "microburst) or without end",
+        "to tos mbit_per_s",
+        may="milliseconds",
+        only="host",
     ),
     "broken-frames": _of("so many frames a second arrive with a wrong CRC", "port per_s"),
     "clock": _of("the device's clock is so far ahead", "seconds"),

@@ -17,6 +17,7 @@ from labtests.simlab.faults import DeviceFaults, Injected, UnknownFault, asked_f
 from labtests.simlab.loss_faults import Mischief
 from labtests.simlab.routes import CONVERGES_NS, Routes
 from labtests.simlab.timeline import NS_PER_S, Timeline
+from labtests.simlab.tracing import Tracing
 
 FACES = "labtests.simlab.faces"
 
@@ -57,6 +58,7 @@ class SimulatedLab:
         self.routes = Routes(self.network, self.wiring, self.has_link)
         self.dcbx = DcbxExchange(testbed, self.timeline)
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        self.tracing = Tracing(self.network, self.timeline)
         self.streamed: Counter[str] = Counter()  # messages to collectors so far, by device
         self._asked: list[Injected] = []
         for device in testbed.devices:

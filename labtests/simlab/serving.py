@@ -221,20 +221,24 @@ class Ending:
 
 def answer(lab: SimulatedLab, request: Message) -> Message:
     """What the lab answers to one request of its driver, after doing it."""
+    acts: dict[str, Callable[[Any], Message | None]] = {
+        "advance_s": lambda seconds: lab.advance(round(seconds * NS_PER_S)),
+        "now": lambda _: None,
+        "fault": lab.inject,
+        "happened": lambda device: {"happened": lab.happened(device)},
+        "trace": lab.tracing.begin,
+        "traced": lambda asked: {"traced": lab.tracing.told(asked)},
+        "faults_not_met": lambda _: {"faults_not_met": lab.not_met()},
+    }
+    named = next((name for name in acts if name in request), None)
+    if named is None:
+        return {"error": f"unknown request; known: {', '.join(acts)} ({sorted(request)})"}
     try:
-        if "advance_s" in request:
-            lab.advance(round(request["advance_s"] * NS_PER_S))
-        elif "fault" in request:
-            lab.inject(request["fault"])
-        elif "happened" in request:
-            return {"happened": lab.happened(request["happened"])}
-        elif "faults_not_met" in request:
-            return {"faults_not_met": lab.not_met()}
-        elif "now" not in request:
-            known = "advance_s, now, fault, happened, faults_not_met"
-            return {"error": f"unknown request; known: {known} ({sorted(request)})"}
+        told = acts[named](request[named])
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
+    if told is not None:
+        return told
     streamed = {"streamed": dict(lab.streamed)} if lab.streamed else {}
     return {"now_s": lab.timeline.now_ns / NS_PER_S, **streamed}
 

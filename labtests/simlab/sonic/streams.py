@@ -2,8 +2,9 @@
 OpenConfig's interfaces.
 
 Counters are those of the last poll, as in the database; a watermark stands in COUNTERS as the last
-poll read it from the chip, and in USER_WATERMARKS as the most since somebody cleared it. Object ids
-are made up; values are text, as redis has them.
+poll read it from the chip, in USER_WATERMARKS as the most since somebody cleared it, and in
+PERIODIC_WATERMARKS as the most of a period of 120 s. Object ids are made up; values are text, as
+redis has them. The virtual path to PriorityGroups is from memory.
 """
 
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ def served(face: SonicBox) -> Served:
         models=(("sonic-db", "SONiC", "0.1.0"), openconfig.INTERFACES),
         whole=True,
         target=DB,
+        apart=frozenset({"Queues", "PriorityGroups"}),
         refuses=True,
     )
 
@@ -86,9 +88,13 @@ def _groups(face: SonicBox, port: str) -> Iterator[tuple[str, Leaf]]:
         oid = _oid(face.chassis, _PG_OID, port, number)
         yield f"COUNTERS_PG_NAME_MAP/{port}:{number}", oid
         for kind, field in _WATERMARKS.items():
-            for table, held in (("COUNTERS", marks.polled), ("USER_WATERMARKS", marks.shown)):
+            for table, held in (
+                (f"COUNTERS/{oid}", marks.polled),
+                (f"USER_WATERMARKS/{oid}", marks.shown),
+                (f"PERIODIC_WATERMARKS/{port}/PriorityGroups/{port}:{number}", marks.periodic),
+            ):
                 if (kind, port, number) in held:
-                    yield f"{table}/{oid}/{field}", held[kind, port, number]
+                    yield f"{table}/{field}", held[kind, port, number]
 
 
 def _oid(box: SonicChassis, kind: int, port: str, number: int) -> str:

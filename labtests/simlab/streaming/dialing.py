@@ -7,26 +7,15 @@ switch. It dials again at the next sample. Only this machine is dialled (chosen)
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import grpc
 
 from labtests.protocols import dialout
+from labtests.simlab.streaming.dialled import Dialled
 from labtests.simlab.streaming.outlets import Outlet, Troubles, quietly
 from labtests.simlab.streaming.served import PeakReader, PeakRegister, Peaks
 from labtests.simlab.timeline import NS_PER_S, Timeline
-
-
-@dataclass(frozen=True, slots=True)
-class Dialled:
-    """One destination of one subscription, and what goes there: sensor paths with their seconds,
-    0 for those of events."""
-
-    subscription: str
-    host: str
-    port: int
-    sensors: tuple[tuple[str, int], ...]
 
 
 class Dials(Protocol):
@@ -44,8 +33,8 @@ class Dials(Protocol):
         """Producer, name and model."""
         ...
 
-    def sensed(self, sensor_path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
-        """What the sensor says now: one document, or for events those that there are."""
+    def sensed(self, line: Dialled, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
+        """What the sensor says now: one document, or for events those since the line's last."""
         ...
 
 
@@ -53,10 +42,14 @@ class Dialer:
     """All lines of one switch."""
 
     def __init__(
-        self, timeline: Timeline, switch: Dials, troubles: Troubles, authority: bytes | None
+        self,
+        timeline: Timeline,
+        switch: Dials,
+        troubles: Troubles,
+        trusted: tuple[bytes, bytes, bytes] | None,
     ) -> None:
         self.timeline, self.switch, self.troubles = timeline, switch, troubles
-        self.authority = authority
+        self.trusted = trusted  # the CA, and the switch's own key and certificate
         self.away = False
         self._lines: dict[Dialled, Line] = {}
         switch.on_dialled.append(self.follow)
@@ -111,7 +104,7 @@ class Line:
         if self._left:
             self._dialer.switch.peaks.leave(reader)
             return
-        for document in self._dialer.switch.sensed(path, reader.take()):
+        for document in self._dialer.switch.sensed(self._dialled, path, reader.take()):
             text = json.dumps({"Notification": self._frozen(path, document)})
             sent = dialout.message(self._dialer.switch.described(), path, text)
             self._send(sent.SerializeToString())
@@ -143,8 +136,7 @@ class Line:
 
     def _channel(self) -> Any:
         address = f"{self._dialled.host}:{self._dialled.port}"
-        if self._dialer.authority is None:
+        if self._dialer.trusted is None:
             return grpc.aio.insecure_channel(address)
-        return grpc.aio.secure_channel(
-            address, grpc.ssl_channel_credentials(self._dialer.authority)
-        )
+        credentials = grpc.ssl_channel_credentials(*self._dialer.trusted)
+        return grpc.aio.secure_channel(address, credentials)

@@ -74,7 +74,8 @@ class Served:
 
     `leaves(port, peaks)` are all leaves of a port now, by their paths; `whole`: with JSON a
     subscription's leaves come as one tree; `target`: the prefix target under which paths without
-    an origin are of the space of that name; `refuses`: a sample interval below a second is an
+    an origin are of the space of that name; `apart`: elements that only who names them is told,
+    not who asks for what is above; `refuses`: a sample interval below a second is an
     error, else it is taken for a second; `peaks`: where the platform tells those between samples.
     """
 
@@ -84,5 +85,6 @@ class Served:
     models: tuple[tuple[str, str, str], ...]  # name, organization, version
     whole: bool = False
     target: str = ""
+    apart: frozenset[str] = frozenset()
     refuses: bool = False
     peaks: PeakRegister | None = None

@@ -48,17 +48,21 @@ class Pattern:
 
     space: str
     elements: tuple[Element, ...]
+    apart: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, prefix: Any, path: Any, served: Served) -> "Pattern":
         """As prefix and path say it together."""
         named = served.target if prefix.target == served.target else ""
-        return cls(named or path.origin or prefix.origin, _elements([*prefix.elem, *path.elem]))
+        elements = _elements([*prefix.elem, *path.elem])
+        return cls(named or path.origin or prefix.origin, elements, served.apart)
 
     def means(self, text: str) -> bool:
         """Whether it means this leaf."""
         space, elements, _ = parsed(text)
         if self.space not in ("", space) or len(elements) < len(self.elements):
+            return False
+        if any(name in self.apart for name, _ in elements[len(self.elements) :]):
             return False
         return all(map(_fits, self.elements, elements))
 
