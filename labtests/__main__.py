@@ -55,7 +55,7 @@ def _harmless() -> Iterator[None]:
 
 _BY_WHAT_ONE_WANTS = {
     "To begin": ("init", "new", "validate", "inventory", "schema", "simlab", "linuxlab"),
-    "A lab": ("check", "snapshot", "diff", "restore", "lock", "unlock", "who"),
+    "A lab": ("check", "watch", "snapshot", "diff", "restore", "lock", "unlock", "who"),
     "Its configuration": ("profile", "plan", "apply"),
     "Runs": ("open", "journal", "render", "compare", "history", "site", "prune"),
     "Nights": ("night", "metrics"),
