@@ -157,3 +157,14 @@ def test_verdicts_are_told_once_where_a_report_could_not_be_written(
     assert lines.said.count("answer:       1 of 1 suites pass in simulation") == (not summarised)
     assert sum(line.startswith("no report: ") for line in lines.said) == 1
     assert "reports are missing: No space left" in lines.said
+
+
+def test_a_run_that_somebody_ended_broke_no_lab(run: Json, test_of: Any, verdict_of: Any) -> None:
+    """Ctrl-C, or a job that is cancelled: nothing is wrong with the lab."""
+    cut = test_of("verbs", "error", [verdict_of()]) | {"error": "interrupted by SIGTERM"}
+    run |= {"tests": [*run["tests"], cut], "not_run": ["a", "b"]}
+    answer = dict(in_short(run))["answer"]
+    assert answer == "Not whole: verbs was interrupted by SIGTERM, 2 did not run"
+    broke = test_of("other", "error", []) | {"error": "ServerA hangs"}
+    run["tests"].append(broke)
+    assert "2 of 5 suites could not be judged: the lab broke" in dict(in_short(run))["answer"]
