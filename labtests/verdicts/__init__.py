@@ -10,7 +10,7 @@ from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
-from labtests.verdicts.filled import held_packets, pauses_at
+from labtests.verdicts.filled import behind_bytes, pauses_at, took_what_came
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -46,6 +46,7 @@ __all__ = [
     "Verdict",
     "agreed_by_dcbx",
     "all_paused",
+    "behind_bytes",
     "classified",
     "drops_as_expected",
     "drops_exactly_in",
@@ -55,7 +56,6 @@ __all__ = [
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
-    "held_packets",
     "held_within",
     "left_alone",
     "lossless",
@@ -86,6 +86,7 @@ __all__ = [
     "stations",
     "steady",
     "throttled",
+    "took_what_came",
     "undisturbed",
     "unmarked",
     "warned",
