@@ -157,6 +157,10 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_pfc_watchdog",
         test="test_the_watchdog_shuts_a_queue_that_is_paused_without_end",
     ),
+    "timeout": FaultedSuite(
+        file="test_pause_timeout",
+        test="test_the_pause_timeout_drops_all_that_leaves_a_port_that_is_paused_for_too_long",
+    ),
     "deadlock": FaultedSuite(
         file="test_deadlock_detection",
         test="test_a_deadlock_is_detected_and_released",
@@ -164,6 +168,16 @@ SUITES: Mapping[str, FaultedSuite] = {
     ),
     "escape": FaultedSuite(
         file="test_pfc_escape", test="test_pfc_off_everywhere_sets_a_locked_ring_free"
+    ),
+    "scale": FaultedSuite(
+        file="test_scale", test="test_many_transfers_to_one_host_end_in_their_time"
+    ),
+    "paths": FaultedSuite(file="test_paths", test="test_flows_take_all_equally_short_ways"),
+    "link-failure": FaultedSuite(
+        file="test_link_failure",
+        test="test_a_lossless_class_goes_on_when_a_link_fails",
+        at="experiment 'one way fails': traffic",
+        middle_s=1.0,
     ),
     "rdma-ecn": FaultedSuite(
         file="test_rdma_ecn",

@@ -148,6 +148,9 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
+    "polarised-hash": _of(
+        "the switch sends all flows to a host by one of the equally short ways", only="switch"
+    ),
     "mistakes-pauses": _of(
         '`how` is "heeds any": 802.3x pauses and pauses for no class hold the port, in PFC mode, '
         'too; or "wants a source": pauses from the address 0 hold nothing',
@@ -185,6 +188,16 @@ FORMS: Mapping[str, FaultForm] = {
         "it; of a Comware switch, what stands before the colon in `display packet-drop`, or "
         '"CRC"',
         "port counter by",
+    ),
+    "stream": _of(
+        "what the switch streams (`telemetry:` of the testbed file): the server is `gone` (back in "
+        "`seconds`), its `certificate` is a stranger's, the next message is `half` of one, the "
+        "last one comes as a `flood` (as often as `seconds` says, or 10 000 times), values are "
+        "`frozen`, each message comes `twice`, or `late` (by `seconds`, or 5); `heal` ends it. "
+        "For a clock that is off: `clock`",
+        "how",
+        may="seconds",
+        only="switch",
     ),
     "somebody": _of(
         "somebody who is logged in gives this command; nobody sees what it prints", "command"

@@ -13,15 +13,8 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
-    *(
-        "cnp-dscp",
-        "cnp-interval",
-        "freeze",
-        "cpu-limit",
-        "slow-counters",
-        "growing-counter",
-        "somebody",
-    ),
+    *("cnp-dscp", "cnp-interval", "freeze", "polarised-hash"),
+    *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 
 

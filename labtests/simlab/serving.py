@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -132,18 +133,36 @@ async def open_lab(
     try:
         addresses = await servers.open(doors.ports_from)
         keyring.write(addresses)
-        if doors.live is not None:
-            doors.live.write(addresses, place.directory, doors.password_env)
-        yield {
-            "ready": True,
-            "directory": str(place.directory),
-            "devices": {
-                a.name: {"host": a.host, "port": a.port, "user": a.user} for a in addresses
-            },
-            "password": keyring.password,
-        }
+        async with streaming(lab, place.directory, keyring.password) as telemetry:
+            if doors.live is not None:
+                live = doors.live
+                live.write(addresses, place.directory, doors.password_env, telemetry)
+            yield {
+                "ready": True,
+                "directory": str(place.directory),
+                "devices": {
+                    a.name: {"host": a.host, "port": a.port, "user": a.user} for a in addresses
+                },
+                "telemetry": telemetry,
+                "password": keyring.password,
+            }
     finally:
         await servers.close()
+
+
+@asynccontextmanager
+async def streaming(
+    lab: SimulatedLab, directory: Path, password: str
+) -> AsyncIterator[dict[str, int]]:
+    """Its switches stream, where the testbed names that; ports of gNMI servers by device."""
+    if all(device.telemetry is None for device in lab.testbed.devices):
+        yield {}
+        return
+    streams = import_module("labtests.simlab.streaming.serving").Streams(lab, directory, password)
+    try:
+        yield await streams.open()
+    finally:
+        await streams.close()
 
 
 async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool, doors: Doors) -> None:
@@ -216,7 +235,8 @@ def answer(lab: SimulatedLab, request: Message) -> Message:
             return {"error": f"unknown request; known: {known} ({sorted(request)})"}
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
-    return {"now_s": lab.timeline.now_ns / NS_PER_S}
+    streamed = {"streamed": dict(lab.streamed)} if lab.streamed else {}
+    return {"now_s": lab.timeline.now_ns / NS_PER_S, **streamed}
 
 
 class Requests:

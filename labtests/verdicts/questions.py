@@ -15,6 +15,7 @@ from labtests.verdicts import (
     outcome,
     packets,
     port_drops,
+    streamed,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -113,6 +114,7 @@ def _lossless(
     yield from _ends_saw_no_loss(evidence, queues)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
+    yield from streamed.third_witness(evidence)
 
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:
@@ -124,7 +126,7 @@ def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
             yield from witnesses.datagrams_accounted(evidence, dropped_packets=sum(drops))
-    if any(f.iterations is not None for f in evidence.flows):
+    if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 
 

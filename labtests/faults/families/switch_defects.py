@@ -15,6 +15,13 @@ def _drops(queue: int, per_million: int, device: str = SW, port: str = OUT) -> d
 
 FAULTS: tuple[Declared, ...] = (
     _of(
+        name="a-polarised-hash",
+        what="the switch of the senders sends all flows by the first of its equally short ways",
+        how=(fault("polarised-hash", "{ways.switch}"),),
+        red=("paths",),
+        says=("{ways.switch}", "{ways.other}", "polarised"),
+    ),
+    _of(
         name="a-port-ignores-dscp",
         what="the second sender's port puts all into queue 0 and says that it trusts DSCP",
         how=(fault("ignores-dscp", SW2, PORT2),),

@@ -40,6 +40,8 @@ class PolledWatermarks:
         self._box, self._timeline = box, box.lab.timeline
         self._since_polled: dict[_Key, int] = {}
         self.shown: dict[_Key, int] = {}
+        self.polled: dict[_Key, int] = {}
+        """What the last poll read."""
         self._periods_ns: dict[str, int | None] = dict.fromkeys(WATERMARKS)
         self._pace()
         box.on_change.append(self._pace)
@@ -69,7 +71,8 @@ class PolledWatermarks:
             self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
         self._box.network.forget_peaks()
         for key in [key for key in self._since_polled if _TYPES[key[0]][0] == group]:
-            self.shown[key] = max(self.shown.get(key, 0), self._since_polled.pop(key))
+            self.polled[key] = self._since_polled.pop(key)
+            self.shown[key] = max(self.shown.get(key, 0), self.polled[key])
         self._wait(group, period_ns)
 
     def _peaks(self) -> dict[_Key, int]:

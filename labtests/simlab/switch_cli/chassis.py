@@ -110,6 +110,10 @@ class Chassis(ABC):
         link = self._link(port)
         return None if link is None else link.speed_bits_per_s
 
+    def has_link(self, port: str) -> bool:
+        """Whether its cable is plugged in at both ends."""
+        return self._lab.has_link(self._end(port))
+
     def hidden(self, port: str) -> HiddenCounters:
         """Counters of the port that a fault hides."""
         return self.faults.hidden(port)
