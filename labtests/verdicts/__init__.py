@@ -23,7 +23,7 @@ from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
-from labtests.verdicts.points import gets_less, recovered, spaced
+from labtests.verdicts.points import ahead, gets_less, recovered, spaced
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -51,6 +51,7 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "agreed_by_dcbx",
+    "ahead",
     "all_paused",
     "behind_bytes",
     "bursts",
