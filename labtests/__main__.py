@@ -72,7 +72,8 @@ class _Commands(click.Group):
         except OSError as error:
             if error.errno in (None, errno.EPIPE):  # ours; who reads has gone away
                 raise
-            tell(f"{error.filename or 'the result cannot be written'}: {error.strerror}")
+            place = error.filename2 or error.filename or "the result cannot be written"
+            tell(f"{place}: {error.strerror}")
             ctx.exit(2)
 
 
@@ -111,7 +112,7 @@ def schema() -> None:
     say(json.dumps(json_schema(), indent=2))
 
 
-for _command in (states.check, states.snapshot, states.diff, network):
+for _command in (states.check, states.watch, states.snapshot, states.diff, network):
     main.add_command(_command)
 
 

@@ -40,6 +40,9 @@ class TrustSetting:
     override: bool = False
 
 
+PortState = Literal["up", "down"]
+"""Whether a port is told to be in use; "down": shut."""
+
 PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
 """Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
 other priorities than the lossless ones."""
@@ -70,6 +73,15 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PauseTimeout:
+    """After how long a pause a port drops all that it has to send, of every class, as long as the
+    pause goes on. What comes in goes on. No watchdog: it shuts no queue, and counts nothing."""
+
+    on: bool
+    timeout_ms: Annotated[int, range(1, 60_001)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortDeadlockDetection:
     """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
     once it has released one: the switch by itself, or somebody (`manual`)."""
@@ -96,6 +108,26 @@ class DeadlockTimes:
     action: Literal["forwarding", "discard"] = "forwarding"
     detect: Ticks = ()
     release: Ticks = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialOut:
+    """What a switch streams to labtests, which it dials: sensor paths that are sampled, and those
+    that are told when something happens. Only what is called `labtests` on it."""
+
+    address: Annotated[str, re.compile(r"[0-9.]{7,15}")]
+    port: Annotated[int, range(1, 65536)]
+    every_s: Annotated[int, range(1, 86401)]
+    sampled: tuple[Annotated[str, TEXT], ...] = ()
+    changes: tuple[Annotated[str, TEXT], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSetting:
+    """Whether the switch's gRPC is on, and what it streams to labtests, if it does."""
+
+    on: bool
+    ours: DialOut | None = None
 
 
 FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
@@ -466,6 +498,11 @@ class FlowResult:
         return self.tool.startswith("ib_read_")
 
 
+PauseForm = Literal["priority", "link", "no class", "no source"]
+"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
+although it has a time for each, of one priority and from the address 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
@@ -478,3 +515,4 @@ class StormResult:
     times: int
     frames: int
     because: str = ""
+    form: PauseForm = "priority"

@@ -23,13 +23,16 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortState,
     PortWatchdog,
     Priority,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -101,12 +104,15 @@ _FORMS: Mapping[str, Any] = {
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,
     "watchdog_times": WatchdogTimes,
+    "pause_timeout": PauseTimeout,
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
     "dcbx": DcbxSetting,
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
+    "port_state": PortState,
+    "stream": StreamSetting,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

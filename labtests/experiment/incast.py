@@ -1,6 +1,7 @@
 """An incast, as a suite speaks of it: set the lab, run a phase, judge what was seen."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,12 +9,21 @@ from functools import cached_property
 from math import ceil
 from typing import Literal
 
-from labtests.capabilities.device import EcnCurves, EcnMarking, MemoryLimits, QueueShares, Shares
+from labtests.capabilities.device import (
+    DcqcnWords,
+    EcnCurves,
+    EcnMarking,
+    MemoryLimits,
+    QueueShares,
+    Shares,
+)
 from labtests.capabilities.records import (
     DcbxControl,
     DcbxSetting,
+    DcqcnSetting,
     EcnSetting,
     MarkingCurve,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -24,8 +34,11 @@ from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
     DCBX,
     DCBX_CONTROL,
+    DCQCN_NP,
+    DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
     PFC_WATCHDOG,
@@ -40,6 +53,7 @@ from labtests.core.errors import CommandRejected
 from labtests.core.units import dscp_of_tos
 from labtests.experiment import choosing, patterns
 from labtests.experiment.classes import ClassRounds
+from labtests.experiment.failing import Failing
 from labtests.experiment.fitting import Class, NotHere, at_the_trunk
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.negotiating import dcbx_of, settled
@@ -47,17 +61,26 @@ from labtests.experiment.pace import MINUTE_S, SAMPLES_AT_MOST, Pace, Span
 from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
-from labtests.experiment.roles import Role, Roles, roles_of, with_bystanders
+from labtests.experiment.roles import Role, Roles, roles_of, ways_in, ways_out, with_bystanders
 from labtests.experiment.traffic import Traffic, mtus_of
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference, Evidence, Refresh
-from labtests.verdicts import Limits, Thresholds, Verdict, lossless, sound, sound_among
-from labtests.workloads import FlowTool, PauseStorm
+from labtests.verdicts import Limits, Thresholds, Verdict, lossless, ran_on, sound, sound_among
+from labtests.workloads import FlowTool, PauseStorm, Perftest
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
+
+PATIENCE = 4.0
+"""Of the time that transfers take when they fill the line: who is not done then is too late."""
+
+FLOWS_EACH = 4
+FAILS_AFTER, FAILS_FOR, FAILURE_LOADS = 1.0, 1.0, 4.0
+"""In times of a load: when a link fails, how long it is down, and how long all goes on."""
+FILLING_S, REST_SAMPLES, REST_REFRESHES = 1.0, 5, 2.0
+"""Of a long storm: until a switch has paused the senders, and what comes after that."""
 
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
@@ -84,6 +107,7 @@ class Incast:
     watches_dcbx: bool = field(default=False, init=False)
     _refresh: Refresh | None = field(default=None, init=False)
     _watermarks: bool = field(default=False, init=False)
+    _sampled_hosts: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.roles: Roles = self._own_roles()
@@ -158,10 +182,39 @@ class Incast:
         cables = [self.lab.testbed.link_of(end) for end in self.roles.transit]
         self.traffic.expect_equal_links(float(c.speed_bits_per_s) for c in cables if c is not None)
 
-    def expect_senders(self, *, at_most: int) -> None:
-        """No more than these. A lab with more skips the test, with the reason."""
-        if len(self.senders) > at_most:
+    def expect_senders(self, *, at_most: int | None = None, at_least: int = 2) -> None:
+        """No more than these, and no fewer. Another lab skips the test, with the reason."""
+        if at_most is not None and len(self.senders) > at_most:
             raise NotHere(f"the suite is for {at_most} senders at most; there are more here")
+        if len(self.senders) < at_least:
+            raise NotHere(
+                f"the suite is for {at_least} senders or more; there are {len(self.senders)} here"
+            )
+
+    def equal_ways(self) -> Mapping[str, tuple[tuple[str, str], ...]]:
+        """Of each switch that senders are plugged into and that has several equally short ways to
+        the receiver: the ports that they begin with. A lab without one skips the test, with the
+        reason."""
+        found = ways_out(self.lab.testbed, self.roles)
+        if not found:
+            raise NotHere("no switch of the senders has two equally short ways to the receiver")
+        return found
+
+    def senders_behind(self, switches: Iterable[str], *, times: int) -> dict[str, int]:
+        """How many flows come by each of these switches, of so many by each sender."""
+        plugged = Counter(role.switch.device for role in self.senders)
+        return {switch: times * plugged[switch] for switch in switches}
+
+    def failing(self, *, every: bool = False) -> Failing:
+        """The first cable into the receiver's switch fails a while after the start, at its far end,
+        and comes back: switches further away have to be told. `every`: all of them, for twice as
+        long."""
+        ports = ways_in(self.lab.testbed, self.roles)
+        return Failing(
+            ports=ports if every else ports[:1],
+            after_s=FAILS_AFTER * self.pace.load_s,
+            lasting_s=(2 if every else 1) * FAILS_FOR * self.pace.load_s,
+        )
 
     def at_the_trunk(self) -> None:
         """The bottleneck is the port on the cable between switches that all senders share, which is
@@ -223,8 +276,9 @@ class Incast:
         """The same for the queue of the receiver's CNPs, at each port that they leave a switch by.
         A lab whose receiver does not tell their DSCP, or a port where others have it, skips it."""
         nic, shared = self.receiver.nic, self.queues
-        dscp = self.lab.ask(nic.device, choosing.cnp_dscp_asked(self.lab, nic))
-        if dscp is None or shared[dscp] == shared[0]:
+        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
+        dscp = 0 if cnps is None else cnps.dscp
+        if shared[dscp] == shared[0]:
             raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self._serve_first(at, choosing.queues_at(self.lab, at, self.roles.tags)[dscp])
@@ -327,6 +381,24 @@ class Incast:
         ports = (*opposite, *self.roles.transit, *self.roles.behind)
         return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
+    def sample_hosts(self) -> None:
+        """In every phase from now on, samples have what NICs sent and got, too."""
+        self._sampled_hosts = True
+
+    def long_storm(self, priority: int) -> PauseStorm:
+        """One that lasts so long that a part of it, at rest, is seen in some samples, however
+        seldom the switch refreshes its counters."""
+        refresh_s = 0.0
+        if self.lab.planned is None:
+            refresh_s = self._measured_refresh().seconds or 0.0
+        rest_s = REST_REFRESHES * refresh_s + REST_SAMPLES * self.pace.sample_every_s
+        return self.storm(priority, round(1000 * (FILLING_S + rest_s)), times=1, apart_s=0.5)
+
+    def no_watchdog(self) -> None:
+        """No queue of the bottleneck is shut because it is paused for long."""
+        if self.lab.has(self.bottleneck.device, PFC_WATCHDOG):
+            self.set(self.bottleneck, PFC_WATCHDOG, "off")
+
     def read_watermarks(self) -> None:
         """Every phase from now on tells the most that the senders' switch ports held in it."""
         self._watermarks = True
@@ -358,6 +430,10 @@ class Incast:
         place = self.lab.place(at, WATCHDOG_TIMES)
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def drop_after(self, timeout: PauseTimeout) -> None:
+        """The bottleneck's switch drops all that a port has to send which is paused for so long."""
+        self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"
@@ -401,6 +477,27 @@ class Incast:
             self.set(role.nic, REACTION_POINT, priorities)
         self.set(self.receiver.nic, NOTIFICATION_POINT, priorities)
 
+    def space_cnps(self, interval_us: int) -> None:
+        """The receiver's notification point leaves so long between two CNPs of one flow."""
+        self._dcqcn(self.receiver, DCQCN_NP, "roce_np", {"cnp_interval_us": interval_us})
+
+    def reaction_point(self, sender: Role, **values: int) -> None:
+        """These parameters of its reaction point, by the field's names (docs/profiles.md)."""
+        self._dcqcn(sender, DCQCN_RP, "roce_rp", values)
+
+    def _dcqcn(
+        self,
+        role: Role,
+        kind: Kind[DcqcnSetting],
+        side: Literal["roce_rp", "roce_np"],
+        values: Mapping[str, int],
+    ) -> None:
+        part = self.lab.part(role.nic.device, DcqcnWords)
+        own = dict(self.lab.current(role.nic, kind).values) | dict(
+            part.dcqcn_for(side, values).values
+        )
+        self.set(role.nic, kind, DcqcnSetting(side=side, values=tuple(sorted(own.items()))))
+
     # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 
     def udp(self, early: Class, late: Class) -> tuple[SenderPart, ...]:
@@ -428,6 +525,19 @@ class Incast:
         makes no queue."""
         return self.traffic.alone(traffic)
 
+    def through_failures(self, switches: Iterable[str], traffic: Class) -> tuple[SenderPart, ...]:
+        """Paced flows of one class, several of each sender that is plugged into one of these
+        switches, so that some take each way. They last from before a failure to well behind it."""
+        behind = [r for r in self.senders if r.switch.device in frozenset(switches)]
+        lasting = self.traffic.lasting(FAILURE_LOADS * self.pace.load_s)
+        return lasting.paced(behind * FLOWS_EACH, traffic)
+
+    def one_flow(self, switches: Iterable[str], traffic: Class) -> tuple[SenderPart, ...]:
+        """A load of one class by one sender that is plugged into one of these switches: whatever
+        its hash is made of, it takes one way."""
+        behind = tuple(r for r in self.senders if r.switch.device in frozenset(switches))
+        return replace(self.traffic, roles=replace(self.roles, senders=behind)).alone(traffic)
+
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""
         every_s = storm.every_s + self.pace.sample_every_s  # each begins when a sample is taken
@@ -454,6 +564,23 @@ class Incast:
         `beside` others, for as long as a load lasts, and as so many rows of a tool."""
         return self.traffic.flows(tuple(pattern(self.roles)), tools, beside, rows)
 
+    def transfers(
+        self, senders: int, tool: Perftest, *, greedy_pairs: int = 1
+    ) -> tuple[SenderPart, ...]:
+        """So many senders send as much each, together what the line carries in the time of a load,
+        and have longer than that. The first one has so many times as many queue pairs, and as many
+        times the messages."""
+        pairs = tool.queue_pairs * (senders - 1 + greedy_pairs)
+        each = replace(tool, messages=self.traffic.messages(pairs, tool.message_bytes))
+        first = replace(each, queue_pairs=greedy_pairs * tool.queue_pairs)
+        parts = self.flows(patterns.fan(senders), first, *(each,) * (senders - 1))
+        lasts_s = PATIENCE * self.pace.load_s
+        return tuple(replace(part, lasts_s=lasts_s) for part in parts)
+
+    def pressed(self, slowing: FlowTool, deaf: FlowTool) -> tuple[SenderPart, ...]:
+        """One of two senders all the time, the other for a part of it, as `Traffic.pressed`."""
+        return self.traffic.pressed(tuple(patterns.two_to_one(self.roles)), slowing, deaf)
+
     def overload_each(self, traffic: Class) -> tuple[SenderPart, ...]:
         """Each host in turn gets more than its link carries, by UDP from others."""
         return self.traffic.in_turns(tuple(patterns.turns(self.roles)), traffic)
@@ -466,12 +593,14 @@ class Incast:
         traffic: tuple[SenderPart, ...],
         storm: PauseStorm | None = None,
         *,
+        failing: Failing | None = None,
         warnings: bool = False,
     ) -> Evidence:
         """One phase: quiet window, counters, traffic with samples, settled counters again.
-        `storm`: the receiver pauses the switch meanwhile. `warnings`: what switches log of pause
-        frames is read, too."""
-        return self._phase(name, traffic, control=False, storm=storm, warnings=warnings)
+        `storm`: the receiver pauses the switch meanwhile. `failing`: ports are shut meanwhile.
+        `warnings`: what switches log of pause frames is read, too."""
+        also = _Also(storm=storm, failing=failing, warnings=warnings)
+        return self._phase(name, traffic, control=False, also=also)
 
     def every_dscp(self) -> tuple[Evidence, ...]:
         """Rounds of counted packets: all 64 DSCPs from every sender."""
@@ -489,13 +618,14 @@ class Incast:
         self.phases += [record for each in tries for record in each]
         return tuple(each[-1].evidence for each in tries)
 
-    def control(
+    def control(  # noqa: PLR0913 - one call is one phase; each argument is one of its facts
         self,
         name: str,
         traffic: tuple[SenderPart, ...],
         red: Callable[[Evidence], tuple[Verdict, ...]],
         because: tuple[str, ...],
         storm: PauseStorm | None = None,
+        failing: Failing | None = None,
     ) -> None:
         """The same with the mechanism off: every verdict of `red` has to fail on what is seen, and
         its sentence to have its part of `because` in it: a control is red for its own reason.
@@ -504,7 +634,8 @@ class Incast:
         """
         if not self.with_controls:
             return
-        seen = self._phase(name, traffic, control=True, storm=storm)
+        also = _Also(storm=storm, failing=failing)
+        seen = self._phase(name, traffic, control=True, also=also)
         if self.lab.planned is not None:
             return
         self.controls = (*self.controls, seen)
@@ -556,6 +687,7 @@ class Incast:
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
             mtu_bytes=self.traffic.mtu_bytes,
             watermarks=self._watermarks,
+            sampled_hosts=self._sampled_hosts,
             own_mtu_bytes=self.traffic.own_mtu_bytes,
             dcbx=self.watches_dcbx,
         )
@@ -566,10 +698,9 @@ class Incast:
         traffic: tuple[SenderPart, ...],
         *,
         control: bool,
-        storm: PauseStorm | None = None,
-        warnings: bool = False,
+        also: "_Also",
     ) -> Evidence:
-        phase = replace(self._ready(name, traffic, control=control), storm=storm, warnings=warnings)
+        phase = also.beside(self._ready(name, traffic, control=control))
         if self.lab.planned is not None:
             self.planned.append(phase.span)
             return phase.planned()
@@ -585,6 +716,8 @@ class Incast:
 
     def soundness(self, seen: Evidence) -> Verdict:
         """What is asked of every phase."""
+        if seen.failure is not None:
+            return ran_on(seen)
         return sound_among(seen) if seen.receivers else sound(seen)
 
     def _measured_refresh(self) -> Refresh:
@@ -594,6 +727,19 @@ class Incast:
             ask = self.measured or (lambda _: measure(self.lab, self.roles, self.progress))
             self._refresh = ask(bool(self.phases))
         return self._refresh
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Also:
+    """What happens in a phase beside its traffic, and is read of it."""
+
+    storm: PauseStorm | None = None
+    failing: Failing | None = None
+    warnings: bool = False
+
+    def beside(self, phase: Phase) -> Phase:
+        """The same phase with it."""
+        return replace(phase, storm=self.storm, failing=self.failing, warnings=self.warnings)
 
 
 def _lasting(pace: Pace, traffic: tuple[SenderPart, ...]) -> Pace:

@@ -24,6 +24,17 @@ def two_to_one(roles: Roles) -> Iterator[Way]:
         yield sender, roles.receiver
 
 
+def fan(senders: int) -> Pattern:
+    """So many of the senders to the receiver, from all over the lab."""
+
+    def ways(roles: Roles) -> Iterator[Way]:
+        there = len(roles.senders)
+        chosen = dict.fromkeys(number * there // senders for number in range(senders))
+        return ((roles.senders[number], roles.receiver) for number in chosen)
+
+    return ways
+
+
 def outcast(roles: Roles) -> Iterator[Way]:
     """The receiver to every sender: the reverse direction."""
     return ((roles.receiver, sender) for sender in roles.senders)

@@ -11,6 +11,7 @@ from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.core.errors import DeviceError
 from labtests.core.units import dscp_of_tos
 from labtests.experiment.crossings import crossings, returns
+from labtests.experiment.failing import Failing, FailingLinks, failing_links
 from labtests.experiment.negotiating import dcbx_seen
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.reachability import unreachable
@@ -24,6 +25,7 @@ from labtests.experiment.settings import (
     settings_seen,
 )
 from labtests.experiment.storming import ReceiverStorm, storming
+from labtests.experiment.streaming import Streams
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import (
@@ -96,11 +98,13 @@ class Phase:
     mtu_bytes: int | None = None
     own_mtu_bytes: Mapping[str, int] = field(default_factory=dict)
     storm: PauseStorm | None = None
+    failing: Failing | None = None
     cycle: tuple[CycleHop, ...] = ()
     beside: Places = ()
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
     dcbx: bool = False  # and what DCBX has come to at the senders' cables
     watermarks: bool = False  # and the most that their ports held
+    sampled_hosts: bool = False  # samples have what NICs sent and got, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -110,11 +114,14 @@ class Phase:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         counters = _Counters(Telemetry(self.lab, self.lab.clock), self._watch())
+        streams = Streams(self.lab, self._watch(), self.pace)
+        streams.begin()
         self._say("quiet window")
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
         logged, forgotten = self._logged(), self._peaks(forget=True)
+        streams.quiet()
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
         peaks = (forgotten, self._peaks())
@@ -125,7 +132,7 @@ class Phase:
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
-        evidence = replace(evidence, dcbx=agreed)
+        evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _logged(self) -> tuple[WarningLog, ...]:
@@ -195,17 +202,23 @@ class Phase:
         samples: list[Reading] = []
         started_s = clock.now_s()
         self._say(f"traffic for {self.pace.lab_seconds:g} s")
-        with storming(self.storm, receiver, self.lab.transports[receiver.name], clock) as storm:
+        with (
+            storming(self.storm, receiver, self.lab.transports[receiver.name], clock) as storm,
+            failing_links(self.lab, self.failing) as links,
+        ):
             flows = incast(
                 tuple(self._stream(s) for s in traffic),
                 clock=clock,
                 duration_s=self.pace.lab_seconds,
-                during=partial(_meanwhile, storm, lambda: samples.extend(counters.sampled())),
+                during=partial(
+                    _meanwhile, storm, links, lambda: samples.extend(counters.sampled())
+                ),
                 sample_every_s=self.pace.sample_every_s,
                 sample_takes_s=started_s - asked_s,  # a snapshot is a sample and more
                 progress=self.progress,
             )
             stormed = None if storm is None else storm.result()
+            failed = None if links is None else links.result()
         return replace(
             evidence,
             start_s=started_s,
@@ -215,6 +228,7 @@ class Phase:
             before=before,
             samples=tuple(samples),
             storm=stormed,
+            failure=failed,
         )
 
     def _settled(self, evidence: Evidence, counters: "_Counters") -> Evidence:
@@ -236,7 +250,7 @@ class Phase:
         seen to change here before: what does not add up is read again, for a while. Only while the
         hosts send and get nothing in the classes of the flows, by their own count: else what comes
         now could stand for what is missing. (What balances there are, is of one bottleneck.)"""
-        if self.cycle:
+        if self.cycle or evidence.failure:
             return evidence
         for wait_s in self.pace.late_s:
             if not (sentences := out_of_balance(evidence)):
@@ -291,6 +305,7 @@ class Phase:
             bottleneck=(bottleneck.device, bottleneck.interface),
             cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
+            sampled_hosts=self.sampled_hosts,
         )
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
@@ -313,17 +328,18 @@ class Phase:
 
     def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
-        if seen.cnp_dscp is None:
+        if (cnps := seen.cnps) is None:
             return None
         ports = dict.fromkeys(role.switch for role in self.roles.senders)
         return CnpClass(
-            dscp=seen.cnp_dscp,
+            dscp=cnps.dscp,
+            interval_us=cnps.interval_us,
             queues=tuple(
-                (at.device, at.interface, seen.queues[at][seen.cnp_dscp])
+                (at.device, at.interface, seen.queues[at][cnps.dscp])
                 for at in ports
                 if at in seen.queues
             ),
-            returns=returns(self.roles, seen.queues, seen.cnp_dscp),
+            returns=returns(self.roles, seen.queues, cnps.dscp),
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:
@@ -402,10 +418,17 @@ def _hosts_stood_still(earlier: Evidence, later: Evidence) -> bool:
     return all(now.get(key) is not None and now.get(key) == before.get(key) for key in keys)
 
 
-def _meanwhile(storm: ReceiverStorm | None, sample: Callable[[], None], now_s: float) -> None:
+def _meanwhile(
+    storm: ReceiverStorm | None,
+    links: FailingLinks | None,
+    sample: Callable[[], None],
+    now_s: float,
+) -> None:
     """What is done while the traffic runs, now and then."""
     if storm is not None:
         storm.begin(now_s)
+    if links is not None:
+        links.step(now_s)
     sample()
 
 

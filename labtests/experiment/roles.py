@@ -101,6 +101,26 @@ def with_bystanders(testbed: Testbed, roles: Roles) -> Roles:
     return replace(roles, transit=tuple(dict.fromkeys(end for way in ways for end in way)))
 
 
+def ways_out(testbed: Testbed, roles: Roles) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Of each switch with senders, the ports of its equally short ways to the receiver; those with
+    one way left out."""
+    found = {}
+    for switch in dict.fromkeys(role.switch.device for role in roles.senders):
+        ends = transit_ports(testbed, {switch}, roles.receiver.switch.device)
+        own = tuple((end.device, end.interface) for end in ends if end.device == switch)
+        if own[1:]:
+            found[switch] = own
+    return found
+
+
+def ways_in(testbed: Testbed, roles: Roles) -> tuple[Endpoint, ...]:
+    """The ports that senders' packets leave by towards the receiver's switch, one for each of its
+    cables to other switches on the way."""
+    last = roles.receiver.switch.device
+    opposite = (testbed.peer(end) for end in roles.transit if end.device == last)
+    return tuple(end for end in opposite if end is not None)
+
+
 def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iterator[Trunk]:
     """Which of several cables between the same switches a packet takes is not known: none."""
     target = receiver.switch.device

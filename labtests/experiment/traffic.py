@@ -31,6 +31,7 @@ from labtests.experiment.roles import Role, Roles
 from labtests.lab.lab import Lab
 from labtests.workloads import FlowTool, Iperf3, Perftest
 from labtests.workloads.iperf3 import FIRST_PORT as IPERF3_PORT
+from labtests.workloads.perftest import FEWEST_MESSAGES
 from labtests.workloads.perftest import FIRST_PORT as PERFTEST_PORT
 
 USUAL_MTU_BYTES = 1500
@@ -139,6 +140,14 @@ class Traffic:
         one = max(slow, key=lambda role: role.link_bits_per_s)
         return replace(self, roles=replace(self.roles, senders=(one,))).loads(traffic)
 
+    def paced(self, senders: Sequence[Role], traffic: Class) -> tuple[SenderPart, ...]:
+        """Flows of one class, one for each of these senders, which together offer its share."""
+        each = replace(traffic, offered_share=(traffic.offered_share or 1.0) / len(senders))
+        return tuple(
+            SenderPart(role=role, tool=self._short(number, each), starts_after_s=0.0)
+            for number, role in enumerate(senders)
+        )
+
     def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""
         expect_congestion(self.roles.senders, self.roles.line_bits_per_s)
@@ -213,6 +222,20 @@ class Traffic:
             for number, (role, to) in enumerate(ways)
         )
         return (*beside, *parts)
+
+    def messages(self, queue_pairs: int, message_bytes: int) -> int:
+        """Of each queue pair, when all of them together fill the line for the time of a load."""
+        bits = self.roce_ceiling_bits_per_s * self.pace.load_s
+        return max(round(bits / 8 / message_bytes / queue_pairs), FEWEST_MESSAGES)
+
+    def pressed(
+        self, ways: Sequence[Way], slowing: FlowTool, deaf: FlowTool
+    ) -> tuple[SenderPart, ...]:
+        """The first way's flow for eight rows, the other's in the third and the fourth of them."""
+        every_s = self.pace.row_every_s
+        first, other = self.flows(ways, (slowing, deaf), (), rows=8)
+        tool = deaf.of_flow(1, seconds=2 * every_s, row_every_s=every_s)
+        return first, replace(other, tool=tool, starts_after_s=2.0 * every_s)
 
     def in_turns(self, groups: Sequence[Sequence[Way]], traffic: Class) -> tuple[SenderPart, ...]:
         """Long datagrams from each host of a group at its link's rate; group by group."""

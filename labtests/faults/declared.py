@@ -3,7 +3,9 @@
 Texts name places by their role, in braces: `{sender1}` (a host), `{sender1.nic}`, `{sender1.port}`
 (the switch port opposite) of the switch `{sender1.switch}`; the same of `sender2` and `receiver`;
 `{switch}` with the port `{bottleneck}`; the only cable between two switches on the way, from
-`{trunk.switch}` `{trunk.port}` to `{trunk.next}` `{trunk.next_port}`; and `{ring...}`, the same of
+`{trunk.switch}` `{trunk.port}` to `{trunk.next}` `{trunk.next_port}`; `{sender4}` where there
+are so many; a sender's switch with two equally short ways on, `{ways.switch}`, by `{ways.port}` and
+`{ways.other}`; and `{ring...}`, the same of
 the first cable of a ring.
 """
 

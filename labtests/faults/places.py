@@ -8,11 +8,14 @@ from labtests.core.errors import LabError
 from labtests.drivers import driver_module
 from labtests.experiment import roles_of
 from labtests.experiment.ring import ROLE, ring_of
-from labtests.experiment.roles import Role
+from labtests.experiment.roles import Role, ways_out
 from labtests.faults.declared import MIDDLE, START, TRAFFIC, Declared
 from labtests.faults.suites import FaultedSuite
 from labtests.inventory import Testbed
 from labtests.simlab.fault_forms import mistake_in
+
+MANY = 3
+"""Senders in front of the fourth, which only larger labs have."""
 
 
 class NotOfThisLab(LabError):
@@ -59,6 +62,15 @@ class TrunkPlace:
     next_port: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaysPlace:
+    """A switch that has several equally short ways, and the ports of two of them."""
+
+    switch: str
+    port: str
+    other: str
+
+
 class Places:
     """The roles of a testbed."""
 
@@ -83,6 +95,10 @@ class Places:
                 next=second.device,
                 next_port=second.interface,
             )
+        if len(roles.senders) > MANY:
+            self._known["sender4"] = HostPlace(roles.senders[MANY])
+        for switch, ((_, one), (_, other), *_) in ways_out(testbed, roles).items():
+            self._known.setdefault("ways", WaysPlace(switch=switch, port=one, other=other))
         for trunk in roles.trunks[:1]:
             first, second = trunk.ends
             self._known["trunk"] = TrunkPlace(

@@ -1,6 +1,7 @@
 """A simulated lab made from a testbed: the network behind its links, one emulated device each."""
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pkgutil import iter_modules
@@ -14,7 +15,9 @@ from labtests.simlab.dcbx import DcbxExchange
 from labtests.simlab.face import Face, Forwarding
 from labtests.simlab.faults import DeviceFaults, Injected, UnknownFault, asked_for
 from labtests.simlab.loss_faults import Mischief
+from labtests.simlab.routes import CONVERGES_NS, Routes
 from labtests.simlab.timeline import NS_PER_S, Timeline
+from labtests.simlab.tracing import Tracing
 
 FACES = "labtests.simlab.faces"
 
@@ -50,8 +53,13 @@ class SimulatedLab:
             if isinstance(port, HostPort):
                 self.network.nic(port.device, port.interface).set_random_gap(NIC_GAP_SHARE)
         self.timeline = Timeline(self.network)
+        self._unplugged: set[Endpoint] = set()
+        self._pulled: set[Endpoint] = set()
+        self.routes = Routes(self.network, self.wiring, self.has_link)
         self.dcbx = DcbxExchange(testbed, self.timeline)
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        self.tracing = Tracing(self.network, self.timeline)
+        self.streamed: Counter[str] = Counter()  # messages to collectors so far, by device
         self._asked: list[Injected] = []
         for device in testbed.devices:
             self._unplug_while_booting(device)
@@ -63,8 +71,6 @@ class SimulatedLab:
             for port in device.ports
             if port.address is not None
         }
-        self._unplugged: set[Endpoint] = set()
-        self._pulled: set[Endpoint] = set()
         self.on_link: list[Callable[[Endpoint], None]] = []
         """Told of an end whose link may have gone down or come up."""
         self.devices: Mapping[str, Face] = {
@@ -125,7 +131,9 @@ class SimulatedLab:
         self.tell_of_link(end)
 
     def tell_of_link(self, end: Endpoint) -> None:
-        """Both ends are told."""
+        """Both ends are told, and in a while all switches."""
+        if self.routes.choices:
+            self.timeline.after(CONVERGES_NS, self.routes.follow)
         peer = self.testbed.peer(end)
         for told in (end, *([] if peer is None else [peer])):
             for tell in self.on_link:

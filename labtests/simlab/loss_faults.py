@@ -9,6 +9,7 @@ from labtests.network import Network, Script
 from labtests.simlab.face import Console, Face
 from labtests.simlab.faults import DeviceFaults, Met, UnknownFault
 from labtests.simlab.losses import Fault, Losses
+from labtests.simlab.routes import Routes
 from labtests.simlab.timeline import Timeline
 
 NS_PER_MS = 1_000_000
@@ -41,6 +42,7 @@ class CabledLab(Protocol):
     testbed: Testbed
     network: Network
     timeline: Timeline
+    routes: Routes
     faults: dict[str, DeviceFaults]
     devices: Mapping[str, Face]
 
@@ -59,6 +61,7 @@ class Mischief:
             "lossy-cable": self._lose,
             "carrier-flap": self._flap,
             "somebody": self._command,
+            "polarised-hash": self._polarise,
         }
         losses.on_heal.append(self._heal)
 
@@ -144,7 +147,16 @@ class Mischief:
         refused = happened["refused"] > before
         return lambda: "the device refused it" if refused or nobody.status else ""
 
+    def _polarise(self, fault: Fault) -> Met:
+        routes, name = self._lab.routes, self._name
+        routes.polarised.add(name)
+        routes.follow()
+        return lambda: "" if name in routes.choices else "it has no two ways to anybody"
+
     def _heal(self) -> None:
+        if self._name in self._lab.routes.polarised:
+            self._lab.routes.polarised.discard(self._name)
+            self._lab.routes.follow()
         for port in self._bad:
             self._lab.network.damage_randomly(self._name, port, 0, corrupting=False)
         self._bad.clear()

@@ -10,7 +10,7 @@ import pandas as pd
 from labtests.core.errors import LabError
 from labtests.core.private_files import write_bytes, write_private
 from labtests.study.ledger import Row
-from labtests.study.measures import HIGHER_IS_BETTER
+from labtests.study.measures import higher_is_better
 
 FEWEST = 4
 """Points that a statement about keys needs."""
@@ -43,7 +43,7 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
     table = tidy(rows)
     if table.empty or not names or not keys:
         return pd.DataFrame(columns=[*keys, *names]), keys, names
-    how = {name: "min" if name in HIGHER_IS_BETTER else "max" for name in names}
+    how = {name: "min" if higher_is_better(name) else "max" for name in names}
     grouped = table.groupby(keys, sort=False, dropna=False)
     whole = grouped["failed"].count() == 0
     points = grouped.agg(how)[whole]
@@ -52,7 +52,7 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
 
 def best(points: pd.DataFrame, name: str, many: int = 5) -> pd.DataFrame:
     """The best points by one measure."""
-    return points.sort_values(name, ascending=name not in HIGHER_IS_BETTER).head(many)
+    return points.sort_values(name, ascending=not higher_is_better(name)).head(many)
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
@@ -94,7 +94,7 @@ def _explained(figures: Any, slices: list[Any]) -> float:
 
 def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The points that no other one beats in all of these measures."""
-    signs = [-1 if name in HIGHER_IS_BETTER else 1 for name in names]
+    signs = [-1 if higher_is_better(name) else 1 for name in names]
     found: Any = points[list(names)].to_numpy(dtype=float) * signs
     order = np.lexsort(found.T[::-1])
     kept: list[int] = []

@@ -195,6 +195,13 @@ def missing(difference: Difference, bound: str, unit: str) -> Finding:
     return unproven(f"{name_of(difference)}: {difference.unusable}", fact)
 
 
+def because_of(finding: Finding, why: str) -> Finding:
+    """A bound that is not kept says why, too."""
+    if finding.outcome is Outcome.PASS:
+        return finding
+    return replace(finding, because=f"{finding.because}: {why}")
+
+
 def or_unproven(finding: Finding, why: str = "", *, joined_by: str = ": ") -> Finding:
     """A bound that is not kept says, with `why`, that the evidence is not enough to judge."""
     if finding.outcome is not Outcome.FAIL:

@@ -16,6 +16,7 @@ from labtests.verdicts import (
     packets,
     path,
     port_drops,
+    streamed,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -123,6 +124,7 @@ def _lossless(
     yield from _ends_saw_no_loss(evidence, queues)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
+    yield from streamed.third_witness(evidence)
 
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:

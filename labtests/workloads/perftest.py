@@ -29,6 +29,8 @@ _TITLES: dict[Verb, str] = {"send": "Send", "write": "RDMA_Write", "read": "RDMA
 """What the title of its report begins with."""
 
 FIRST_PORT = 18515
+FEWEST_MESSAGES = 5
+"""Of a queue pair (-n)."""
 USUAL_MESSAGE_BYTES = 65536
 
 _CLOCK_S = 2.0
@@ -37,7 +39,8 @@ _CLOCK_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perftest(PerftestEnds):
-    """One RDMA flow, which runs until it is ended, a row every `report_every_s`.
+    """One RDMA flow, which runs until it is ended, a row every `report_every_s`; or until each
+    queue pair has sent so many `messages`, with one row of all.
 
     `-T` sets the TOS byte of the queue pairs of rdma_cm only, so it is always used (`-R`). Of a
     read the client gets the data, and the server's NIC sends it.
@@ -49,6 +52,7 @@ class Perftest(PerftestEnds):
     verb: Verb = "send"
     message_bytes: int = USUAL_MESSAGE_BYTES
     queue_pairs: int = 1
+    messages: int | None = None
 
     def __post_init__(self) -> None:
         if not (0 <= self.tos <= 255 and 0 < self.port < 65536):
@@ -60,6 +64,8 @@ class Perftest(PerftestEnds):
                 f"{self.name}: messages of {self.message_bytes} bytes or {self.queue_pairs} queue "
                 "pairs are out of range"
             )
+        if self.messages is not None and not FEWEST_MESSAGES <= self.messages <= 2**32:
+            raise WorkloadError(f"{self.name}: {self.messages} messages are out of range")
 
     @property
     def name(self) -> str:
@@ -96,12 +102,12 @@ class Perftest(PerftestEnds):
 
     @property
     def first_report_s(self) -> float:
-        """The first row comes after one report interval."""
-        return float(self.report_every_s)
+        """The first row comes after one report interval; of a number of messages, behind them."""
+        return float(self.report_every_s) if self.messages is None else 0.0
 
     @property
     def ends_after_s(self) -> float | None:
-        """None: --run_infinitely."""
+        """None: --run_infinitely, or when its messages are sent, which nobody knows."""
         return None
 
     def server_command(self, server: Party, *, rdma: str | None) -> Shell:
@@ -115,6 +121,8 @@ class Perftest(PerftestEnds):
     def _arguments(self, rdma: str | None) -> list[str]:
         device = [] if rdma is None else ["-d", rdma]
         span = ["--run_infinitely", "-D", str(self.report_every_s)]
+        if self.messages is not None:
+            span = ["-n", str(self.messages)]
         marking = ["-R", "-T", str(self.tos)]
         load = [] if self.message_bytes == USUAL_MESSAGE_BYTES else ["-s", str(self.message_bytes)]
         load += [] if self.queue_pairs == 1 else ["-q", str(self.queue_pairs)]
@@ -140,6 +148,7 @@ class Perftest(PerftestEnds):
             intervals=_intervals(self, rows, attempt),
             goodput_bits_per_s=_mean(rows),
             iterations=sum(row.iterations for row in rows) if rows else None,
+            ran_s=None if self.messages is None else sum(_seconds(row) for row in rows) or None,
         )
 
 
@@ -159,12 +168,28 @@ def _complaints(report: Report, attempt: Attempt) -> str:
 def _implausible(tool: Perftest, report: Report, attempt: Attempt) -> str:
     """Why the figures of a run that nobody complained about are still no proof of traffic."""
     checks = (
+        _not_in_time(tool, attempt),
         _no_messages(report.rows),
         _not_as_asked(tool, report),
-        "" if attempt.ended_by_us else "it ended by itself although it should run until stopped",
-        _rows_missing(tool, report, attempt),
+        _wrong_end(tool, report, attempt),
     )
     return next((problem for problem in checks if problem), "")
+
+
+def _not_in_time(tool: Perftest, attempt: Attempt) -> str:
+    if tool.messages is None or not attempt.ended_by_us:
+        return ""
+    return f"its {tool.messages * tool.queue_pairs} messages were not all sent when time was over"
+
+
+def _wrong_end(tool: Perftest, report: Report, attempt: Attempt) -> str:
+    """Of the time that it was asked for, or of the messages."""
+    if tool.messages is None:
+        if not attempt.ended_by_us:
+            return "it ended by itself although it should run until stopped"
+        return _rows_missing(tool, report, attempt)
+    due, told = tool.messages * tool.queue_pairs, sum(row.iterations for row in report.rows)
+    return "" if told == due else f"it tells of {told} messages, not of {due}"
 
 
 def _no_messages(rows: tuple[PerftestRow, ...]) -> str:
@@ -231,7 +256,7 @@ def _rows_missing(tool: Perftest, report: Report, attempt: Attempt) -> str:
 
 def _with_rate(tool: Perftest, row: PerftestRow) -> PerftestRow:
     """A row that has messages and no rate: the rate of its messages over its time."""
-    if row.rate_is_known:
+    if row.rate_is_known or tool.messages is not None:
         return row
     rate = row.iterations * row.message_bytes * 8 / tool.report_every_s
     return replace(row, goodput_bits_per_s=BitsPerSecond(rate))
@@ -246,6 +271,15 @@ def _intervals(
     more rows than these, so one took at least its share of the run with one row more."""
     if attempt.running_s is None:
         return ()
+    if tool.messages is not None:
+        return tuple(
+            Interval(
+                start_s=attempt.running_s,
+                end_s=attempt.running_s + _seconds(row),
+                goodput_bits_per_s=row.goodput_bits_per_s,
+            )
+            for row in rows
+        )
     length_s = float(tool.report_every_s)
     share_s = (attempt.ended_s - attempt.running_s) / (len(rows) + 1)
     every_s = max(length_s, share_s)
@@ -257,6 +291,12 @@ def _intervals(
         )
         for number, row in enumerate(rows)
     )
+
+
+def _seconds(row: PerftestRow) -> float:
+    """What its messages took."""
+    rate = row.goodput_bits_per_s
+    return 8 * row.iterations * row.message_bytes / rate if rate else 0.0
 
 
 def _mean(rows: tuple[PerftestRow, ...]) -> BitsPerSecond | None:

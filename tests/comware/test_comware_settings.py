@@ -224,6 +224,21 @@ def test_trust_is_set_read_back_and_put_back():
     ]
 
 
+def test_a_port_is_shut_and_opened_again():
+    switch = ScriptedSwitch(
+        {CONFIGURATION: configuration()},
+        changes=[{CONFIGURATION: configuration("shutdown")}, {CONFIGURATION: configuration()}],
+    )
+    driver = Driver(switch)
+    assert driver.port_state(PORT) == "up"
+    driver.set_port_state(PORT, "down")
+    driver.set_port_state(PORT, "up")
+    assert switch.configured == [
+        (f"interface {PORT}", "shutdown", "quit"),
+        (f"interface {PORT}", "undo shutdown", "quit"),
+    ]
+
+
 def test_the_trust_of_another_port_is_refused():
     answer = {TRUST: trust_answer("dscp")[TRUST].replace("1/0/14", "1/0/15")}
     with pytest.raises(UnreadableOutput, match=f"asked for {PORT}"):

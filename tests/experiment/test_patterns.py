@@ -109,3 +109,11 @@ def test_any_to_any_is_not_asked_where_links_differ_or_cables_between_switches_a
         asked(lab(10, 1))
     with pytest.raises(NotHere, match="carries 10 Gb/s, and hosts may send 20 Gb/s"):
         asked(lab(10, 10), 40e9, 10e9)
+
+
+@pytest.mark.parametrize(
+    ("senders", "expected"),
+    [(1, ["h1>h9"]), (3, ["h1>h9", "h3>h9", "h6>h9"]), (8, [f"h{n}>h9" for n in range(1, 9)])],
+)
+def test_a_fan_is_of_senders_from_all_over_the_lab(senders, expected):
+    assert ways(patterns.fan(senders), lab(*[10] * 8)) == expected

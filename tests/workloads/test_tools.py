@@ -4,7 +4,7 @@ suite's own."""
 from dataclasses import dataclass, replace
 
 import pytest
-from stage import BANNER, PaperClock, PaperHost, Script, rows
+from stage import BANNER, HEADER, PaperClock, PaperHost, Script, rows
 
 from labtests.capabilities.records import FlowResult, FlowStatus, Interval
 from labtests.core.errors import WorkloadError
@@ -60,6 +60,42 @@ def test_a_write_is_pushed_and_its_server_prints_nothing():
     assert flow.status is FlowStatus.COMPLETE, flow.because
     assert not flow.is_read
     assert two.started()["a"][0].endswith("-T 96 -q 4 -p 18515 10.0.0.2")
+
+
+NUMBERED = Perftest(tos=96, verb="write", queue_pairs=2, messages=1000)
+ROW = " 65536      2000             0.00               4.00   \t\t   0.007629\n"
+
+
+def transfer(*, row=ROW, ends=(0.7, 0)):
+    head = " RDMA_Write BW Test\n" + HEADER
+    prints = ((0.4, head), *([(0.65, row)] if row else []))
+    return Two(on_a=Script(prints=prints, ends=ends), on_r=SERVER)
+
+
+def test_a_number_of_messages_ends_by_itself_and_tells_how_long_it_took():
+    two = transfer()
+    flow = two.run(NUMBERED)
+    assert (flow.status, flow.because) == (FlowStatus.COMPLETE, "")
+    assert two.started()["a"][0].endswith("-F -n 1000 -R -T 96 -q 2 -p 18515 10.0.0.2")
+    assert (flow.iterations, flow.goodput_bits_per_s) == (2000, 4e9)
+    assert flow.ran_s == pytest.approx(2000 * 65536 * 8 / 4e9)
+    (row,) = flow.intervals
+    assert row.end_s - row.start_s == pytest.approx(flow.ran_s)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"row": "", "ends": None}, "its 2000 messages were not all sent when time was over"),
+        ({"row": ROW.replace("2000 ", "1999 ")}, "it tells of 1999 messages, not of 2000"),
+        ({"row": ""}, "it ended before its first report row"),
+    ],
+    ids=["too late", "fewer", "no row"],
+)
+def test_a_number_of_messages_that_were_not_all_sent_is_no_transfer(how, says):
+    flow = transfer(**how).run(NUMBERED)
+    assert flow.status is FlowStatus.FAILED
+    assert says in flow.because
 
 
 @pytest.mark.parametrize(

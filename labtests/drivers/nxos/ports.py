@@ -6,11 +6,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.records import BufferThresholds
+from labtests.capabilities.records import BufferThresholds, PortState
 from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
     FRAME_LIMIT,
     HEADROOM,
+    PORT_STATE,
     Commands,
     Headrooms,
     T,
@@ -67,6 +68,26 @@ class NxosFrameLimit(NxosSetting[int | None], FrameLengths):
         return (line("interface", self.port(port)), mtu, EXIT)
 
 
+class NxosPortState(NxosSetting[PortState]):
+    """Whether a port is shut, as configured."""
+
+    kind = PORT_STATE
+
+    def read(self, port: str) -> Asking[PortState]:
+        """From the port's configuration, which says nothing, or `no shutdown`, of a port in use."""
+        lines = (yield from configured()).lines(self.device, self.port(port))
+        return "down" if "shutdown" in lines else "up"
+
+    def commands(
+        self, port: str, earlier: PortState, wanted: PortState, around: None = None
+    ) -> Commands:
+        """One line."""
+        if earlier == wanted:
+            return ()
+        told = line("shutdown") if wanted == "down" else line("no", "shutdown")
+        return (line("interface", self.port(port)), told, EXIT)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassBuffer:
     """Of a class on the way in, in bytes; by default what a port of 100G shows by itself."""
@@ -98,8 +119,7 @@ class _Buffers(PolicySetting[T]):
         """See PolicySetting."""
         return self.told(self._buffers(in_force(of, place, ())))
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
-        """See PolicySetting."""
+    def _use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
         plain = of_switch(of, place, ())
         before = self._buffers(in_force(of, place, ()))
         kept = {self.queue(each): Block(each.name, without(each, ("pause",))) for each in plain}
@@ -110,13 +130,7 @@ class _Buffers(PolicySetting[T]):
             )
             name = self.named(queue)
             kept[queue] = Block(name, (*kept.get(queue, Block(name, ())).lines, told))
-        return Use(
-            device=self.device,
-            place=place,
-            means=self._means,
-            plain=plain,
-            classes=tuple(each for each in kept.values() if each.lines),
-        )
+        return self.using(place, filter(Block.is_told, kept.values()), plain=plain)
 
     def _means(self, _: Configured, classes: Classes) -> Hashable:
         others = {each.name: frozenset(without(each, ("pause",))) for each in classes}

@@ -22,6 +22,14 @@ def _one(device: str, port: str, frames: int = 1, **more: object) -> dict[str, o
 
 FAULTS: tuple[Declared, ...] = (
     _of(
+        name="both-ways-fail-together",
+        what="when one of two uplinks fails, so does the other: they share what broke",
+        how=(fault("carrier-flap", "{ways.switch}", "{ways.other}", milliseconds=3000),),
+        when=MIDDLE,
+        red=("link-failure",),
+        says=("{sender1}", "was away for"),
+    ),
+    _of(
         name="cable-damages-frames-to-the-switch",
         what="a frame in a thousand is damaged between the first sender and its switch",
         how=(_bad(SW1, PORT1),),

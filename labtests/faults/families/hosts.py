@@ -73,6 +73,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(S1, S2),
     ),
     _of(
+        name="one-of-many-senders-is-slow",
+        what="programs of the fourth sender run a fiftieth of the time, so that it ends late",
+        how=(fault("cpu-limit", "{sender4}", share=0.02),),
+        when=TRAFFIC,
+        red=("scale",),
+        says=("{sender4}", ("its own limit", "when time was over")),
+    ),
+    _of(
         name="sender-reboots",
         what="the first sender reboots while it sends",
         how=(fault("reboot", S1),),

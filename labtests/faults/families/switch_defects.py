@@ -15,6 +15,13 @@ def _drops(queue: int, per_million: int, device: str = SW, port: str = OUT) -> d
 
 FAULTS: tuple[Declared, ...] = (
     _of(
+        name="a-polarised-hash",
+        what="the switch of the senders sends all flows by the first of its equally short ways",
+        how=(fault("polarised-hash", "{ways.switch}"),),
+        red=("paths",),
+        says=("{ways.switch}", "{ways.other}", "polarised"),
+    ),
+    _of(
         name="a-port-ignores-dscp",
         what="the second sender's port puts all into queue 0 and says that it trusts DSCP",
         how=(fault("ignores-dscp", SW2, PORT2),),
@@ -204,5 +211,36 @@ FAULTS: tuple[Declared, ...] = (
         red=("thresholds", "watchdog"),
         says=(SW, OUT, "queue 3 dropped_packets grew by"),
         switches=("sonic",),
+    ),
+    _of(
+        name="a-port-is-held-by-pauses-of-the-link",
+        what="the receiver's port stops for 802.3x pauses, though it is in PFC mode",
+        how=(fault("mistakes-pauses", SW, OUT, how="heeds any"),),
+        when="experiment '802.3x': traffic",
+        red=("odd-pauses",),
+        says=(f"pauses of the whole link (802.3x) held {SW} {OUT}",),
+    ),
+    _of(
+        name="a-port-is-held-by-pauses-for-no-class",
+        what="the receiver's port stops for pauses that name no class",
+        how=(fault("mistakes-pauses", SW, OUT, how="heeds any"),),
+        when=TRAFFIC,
+        red=("odd-pauses",),
+        says=(f"pauses for no class held {SW} {OUT}",),
+    ),
+    _of(
+        name="a-port-takes-no-pause-without-a-source",
+        what="the receiver's port throws pause frames away whose source address is 0",
+        how=(fault("mistakes-pauses", SW, OUT, how="wants a source"),),
+        red=("nameless-pauses",),
+        says=(SW, OUT, "pfc_rx_frames", "pause frames"),
+    ),
+    _of(
+        name="a-queue-drops-beside-odd-pauses",
+        what="a queue of the bottleneck drops 1 in 250 packets while odd pauses come",
+        how=(_drops(3, 4000),),
+        when=TRAFFIC,
+        red=("odd-pauses", "nameless-pauses"),
+        says=(SW, OUT, "queue 3 dropped_packets grew by"),
     ),
 )

@@ -1,0 +1,70 @@
+"""Several equally short ways: a hash that spreads flows, and one that does not."""
+
+from dataclasses import replace
+from math import comb
+
+import pytest
+from handmade import reading
+from handmade_rdma import held_by_pfc
+
+from labtests.capabilities import counters as c
+from labtests.verdicts import Outcome, spread_over
+from labtests.verdicts.paths import fewest
+
+WAYS = {"leaf": (("leaf", "up1"), ("leaf", "up2"))}
+
+
+def over(first, second, flows=40):
+    """What left by both."""
+    seen = held_by_pfc()
+    counted = {"up1": first, "up2": second}
+    keys = {("leaf", up, "queue", 3, c.QUEUE_FORWARDED_PACKETS): n for up, n in counted.items()}
+    return spread_over(
+        replace(
+            seen,
+            before=(*seen.before, *(reading(key, 7, 9.5) for key in keys)),
+            after=(
+                *seen.after,
+                *(reading(k, None if n is None else 7 + n, 13.0, "" if n else "gone")
+                  for k, n in keys.items()),
+            ),
+        ),
+        WAYS,
+        flows={"leaf": flows},
+    )  # fmt: skip
+
+
+def test_all_ways_are_taken():
+    verdict = over(490_000, 510_000)
+    assert verdict.outcome is Outcome.PASS
+    assert verdict.because == "leaf sent by up1 49 %, up2 51 %"
+
+
+def test_a_way_that_nobody_takes_is_named():
+    verdict = over(1_000_000, 1)
+    assert verdict.outcome is Outcome.FAIL
+    assert "leaf up2 carried 0.0 % of the packets" in verdict.because
+    assert "the hash of leaf is polarised" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ((1_000_000, 1, 4), "4 flows may leave one of 2 ways empty by chance"),
+        ((1_000_000, None), "not counted what left by its ways"),
+    ],
+    ids=["few flows", "not counted"],
+)
+def test_what_may_be_chance_or_is_not_known_is_inconclusive(how, says):
+    verdict = over(*how)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert says in verdict.because
+
+
+@pytest.mark.parametrize(("flows", "ways"), [(40, 2), (64, 4), (20, 2), (1000, 8)])
+def test_a_good_hash_is_below_the_bound_once_in_a_million_times(flows, ways):
+    def below(most):
+        return sum(comb(flows, n) * (ways - 1) ** (flows - n) for n in range(most)) / ways**flows
+
+    least = fewest(flows, ways)
+    assert below(least) <= 1e-6 < below(least + 1)
