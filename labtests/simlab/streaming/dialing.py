@@ -42,10 +42,14 @@ class Dialer:
     """All lines of one switch."""
 
     def __init__(
-        self, timeline: Timeline, switch: Dials, troubles: Troubles, authority: bytes | None
+        self,
+        timeline: Timeline,
+        switch: Dials,
+        troubles: Troubles,
+        credentials: tuple[bytes, bytes, bytes] | None,
     ) -> None:
         self.timeline, self.switch, self.troubles = timeline, switch, troubles
-        self.authority = authority
+        self.credentials = credentials  # the CA, its own key and certificate; None: no TLS
         self.away = False
         self._lines: dict[Dialled, Line] = {}
         switch.on_dialled.append(self.follow)
@@ -132,8 +136,7 @@ class Line:
 
     def _channel(self) -> Any:
         address = f"{self._dialled.host}:{self._dialled.port}"
-        if self._dialer.authority is None:
+        if self._dialer.credentials is None:
             return grpc.aio.insecure_channel(address)
-        return grpc.aio.secure_channel(
-            address, grpc.ssl_channel_credentials(self._dialer.authority)
-        )
+        shown = grpc.ssl_channel_credentials(*self._dialer.credentials)
+        return grpc.aio.secure_channel(address, shown)
