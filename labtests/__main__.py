@@ -111,7 +111,7 @@ def schema() -> None:
     say(json.dumps(json_schema(), indent=2))
 
 
-for _command in (states.check, states.snapshot, states.diff, network):
+for _command in (states.check, states.watch, states.snapshot, states.diff, network):
     main.add_command(_command)
 
 

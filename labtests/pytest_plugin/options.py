@@ -76,6 +76,9 @@ _OPTIONS = {
     "skipped)",
     "--hardware-pace": "take the durations of a lab whose switches refresh their counters every "
     "few seconds, whatever this lab is (default on such hardware; docs/pace.md)",
+    "--stream-influx FILE": "add what switches stream to this file in InfluxDB's line protocol, "
+    "while it comes (docs/telemetry.md)",
+    "--stream-metrics N": "answer Prometheus at this port of 127.0.0.1 with what switches stream",
     "--idle-s S": "how long the pre-flight check watches counters of the idle lab (default: 5 on "
     "hardware, 0.5 in a dry run; 0: not at all)",
 }

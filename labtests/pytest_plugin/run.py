@@ -65,6 +65,7 @@ from labtests.report import (
 from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Transcript
+from labtests.watching.export import Exporting, Wanted
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -94,6 +95,7 @@ class Run:
     spans: dict[str, Span] = field(default_factory=dict)  # how long each planned test would take
     logs: ExitStack = field(default_factory=ExitStack)
     lease: ExitStack = field(default_factory=ExitStack)
+    exports: ExitStack = field(default_factory=ExitStack)  # of what is streamed
     lab: Lab | None = None
     proof: Proof = field(init=False)
     preflight: Preflight = field(init=False)
@@ -246,6 +248,13 @@ class Run:
         """Those that the testbed names, behind the first look at the lab: one that is told to
         stream is another one. Raises DeviceError, WrongOption."""
         open_streams(lab, say, epoch_s=0.0 if self.process is None else self.process.clock.epoch_s)
+        file, port = option(self.config, "stream_influx"), option(self.config, "stream_metrics")
+        wanted = Wanted(
+            influx=None if file is None else Path(file),
+            metrics=None if port is None else ("127.0.0.1", port),
+        )
+        if lab.streams is not None and wanted.anything:
+            self.exports.callback(Exporting(lab.streams, self.testbed.name, wanted).close)
 
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
@@ -295,6 +304,7 @@ class Run:
     def _put_back(self, lab: Lab) -> None:
         if lab.streams is not None:
             lab.streams.close()
+        self.exports.close()
         try:
             lab.restore()
         finally:

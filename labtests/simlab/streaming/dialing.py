@@ -46,10 +46,10 @@ class Dialer:
         timeline: Timeline,
         switch: Dials,
         troubles: Troubles,
-        credentials: tuple[bytes, bytes, bytes] | None,
+        trusted: tuple[bytes, bytes, bytes] | None,
     ) -> None:
         self.timeline, self.switch, self.troubles = timeline, switch, troubles
-        self.credentials = credentials  # the CA, its own key and certificate; None: no TLS
+        self.trusted = trusted  # the CA, and the switch's own key and certificate
         self.away = False
         self._lines: dict[Dialled, Line] = {}
         switch.on_dialled.append(self.follow)
@@ -136,7 +136,7 @@ class Line:
 
     def _channel(self) -> Any:
         address = f"{self._dialled.host}:{self._dialled.port}"
-        if self._dialer.credentials is None:
+        if self._dialer.trusted is None:
             return grpc.aio.insecure_channel(address)
-        shown = grpc.ssl_channel_credentials(*self._dialer.credentials)
-        return grpc.aio.secure_channel(address, shown)
+        credentials = grpc.ssl_channel_credentials(*self._dialer.trusted)
+        return grpc.aio.secure_channel(address, credentials)

@@ -113,9 +113,9 @@ class Streams:
         losses.on_heal.append(troubles.heal)
         if place.kind == "dial-out":
             dials = getattr(face, "dials", None) or self._lacks(device)
-            own = self._authority.pair(device.name)
-            shown = (self._authority.pem, own.key, own.certificate) if place.tls else None
-            self._dialers.append(Dialer(self._lab.timeline, dials, troubles, shown))
+            pem = self._authority.pem, self._client.key, self._client.certificate
+            trusted = pem if place.tls else None
+            self._dialers.append(Dialer(self._lab.timeline, dials, troubles, trusted))
             return
         module = face_module(device)
         served = module.streams(face) if hasattr(module, "streams") else self._lacks(device)
