@@ -72,7 +72,8 @@ class _Commands(click.Group):
         except OSError as error:
             if error.errno in (None, errno.EPIPE):  # ours; who reads has gone away
                 raise
-            tell(f"{error.filename or 'the result cannot be written'}: {error.strerror}")
+            place = error.filename2 or error.filename or "the result cannot be written"
+            tell(f"{place}: {error.strerror}")
             ctx.exit(2)
 
 

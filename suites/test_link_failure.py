@@ -1,7 +1,7 @@
 """A link fails under a load of a lossless class, and comes back: where there is another way.
 
-senders -- leaf --X-- spine --+-- leaf -- receiver
-                  `-- spine --'
+senders -- leaf --+-- spine --X-- leaf -- receiver
+                  `-- spine -----'
 """
 
 import pytest
@@ -33,9 +33,9 @@ def test_a_lossless_class_goes_on_when_a_link_fails(incast):
         load,
         red=lambda seen: (healed(seen),),
         because=("was away for",),
-        failing=incast.failing(ways, every=True),
+        failing=incast.failing(every=True),
     )
 
-    seen = incast.run("one way fails", load, failing=incast.failing(ways))
+    seen = incast.run("one way fails", load, failing=incast.failing())
     after = incast.run("after it", overload)
     incast.judge(healed(seen), lossless(after, queues, controls=incast.controls))

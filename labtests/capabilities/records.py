@@ -73,6 +73,15 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PauseTimeout:
+    """After how long a pause a port drops all that it has to send, of every class, as long as the
+    pause goes on. What comes in goes on. No watchdog: it shuts no queue, and counts nothing."""
+
+    on: bool
+    timeout_ms: Annotated[int, range(1, 60_001)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortDeadlockDetection:
     """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
     once it has released one: the switch by itself, or somebody (`manual`)."""

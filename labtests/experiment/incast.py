@@ -23,6 +23,7 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     EcnSetting,
     MarkingCurve,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -37,6 +38,7 @@ from labtests.capabilities.settings import (
     DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
     PFC_WATCHDOG,
@@ -59,7 +61,7 @@ from labtests.experiment.pace import MINUTE_S, SAMPLES_AT_MOST, Pace, Span
 from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.refresh import measure
-from labtests.experiment.roles import Role, Roles, roles_of, ways_out, with_bystanders
+from labtests.experiment.roles import Role, Roles, roles_of, ways_in, ways_out, with_bystanders
 from labtests.experiment.traffic import Traffic, mtus_of
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
@@ -203,14 +205,13 @@ class Incast:
         plugged = Counter(role.switch.device for role in self.senders)
         return {switch: times * plugged[switch] for switch in switches}
 
-    def failing(
-        self, ways: Mapping[str, tuple[tuple[str, str], ...]], *, every: bool = False
-    ) -> Failing:
-        """The first of these ways of each switch fails a while after the start, and comes back;
-        `every`: all of them, for twice as long."""
-        ends = (end for ports in ways.values() for end in (ports if every else ports[:1]))
+    def failing(self, *, every: bool = False) -> Failing:
+        """The first cable into the receiver's switch fails a while after the start, at its far end,
+        and comes back: switches further away have to be told. `every`: all of them, for twice as
+        long."""
+        ports = ways_in(self.lab.testbed, self.roles)
         return Failing(
-            ports=tuple(Endpoint(device=device, interface=port) for device, port in ends),
+            ports=ports if every else ports[:1],
             after_s=FAILS_AFTER * self.pace.load_s,
             lasting_s=(2 if every else 1) * FAILS_FOR * self.pace.load_s,
         )
@@ -429,6 +430,10 @@ class Incast:
         place = self.lab.place(at, WATCHDOG_TIMES)
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def drop_after(self, timeout: PauseTimeout) -> None:
+        """The bottleneck's switch drops all that a port has to send which is paused for so long."""
+        self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"

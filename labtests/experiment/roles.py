@@ -113,6 +113,14 @@ def ways_out(testbed: Testbed, roles: Roles) -> dict[str, tuple[tuple[str, str],
     return found
 
 
+def ways_in(testbed: Testbed, roles: Roles) -> tuple[Endpoint, ...]:
+    """The ports that senders' packets leave by towards the receiver's switch, one for each of its
+    cables to other switches on the way."""
+    last = roles.receiver.switch.device
+    opposite = (testbed.peer(end) for end in roles.transit if end.device == last)
+    return tuple(end for end in opposite if end is not None)
+
+
 def _trunks(testbed: Testbed, senders: tuple[Role, ...], receiver: Role) -> Iterator[Trunk]:
     """Which of several cables between the same switches a packet takes is not known: none."""
     target = receiver.switch.device

@@ -10,6 +10,7 @@ from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_WATCHDOG,
     QUEUE_LIMITS,
@@ -177,8 +178,8 @@ def settings_seen(
 
 
 def _watching(lab: Lab, at: Endpoint) -> Places:
-    """The settings of the PFC watchdog there; its times may be the whole switch's."""
-    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG)
+    """What ends long pauses there; some of it may be the whole switch's."""
+    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT)
     able = (kind for kind in kinds if lab.has(at.device, kind))
     return tuple((lab.place(at, kind), kind) for kind in able)
 

@@ -156,6 +156,10 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_pfc_watchdog",
         test="test_the_watchdog_shuts_a_queue_that_is_paused_without_end",
     ),
+    "timeout": FaultedSuite(
+        file="test_pause_timeout",
+        test="test_the_pause_timeout_drops_all_that_leaves_a_port_that_is_paused_for_too_long",
+    ),
     "deadlock": FaultedSuite(
         file="test_deadlock_detection",
         test="test_a_deadlock_is_detected_and_released",

@@ -121,7 +121,9 @@ def _plan(runs: tuple[NightRun, ...], history: History | None, say: Say) -> int:
 
 
 def _tell(read: Night, ends: list[RunEnd], code: int, history: History | None, say: Say) -> None:
-    green = sum(end.code == 0 for end in ends)
+    green = sum(
+        end.code == 0 and end.kept is not None and end.kept.outcome == "pass" for end in ends
+    )
     title = f"labtests, {read.form.night}: {green} of {len(ends)} runs green"
     say(f"{title} (exit code {code})")
     news = []

@@ -47,20 +47,32 @@ class RequestRefused(SimulationFailed):
 
 class LabClock:
     """The clock of a driven simulated lab: time passes only in `sleep`. `epoch_s` is what devices'
-    clocks show when it shows 0, in seconds since 1970."""
+    clocks show when it shows 0, in seconds since 1970.
+
+    So the lab is asked for its time once after each: every command is stamped with it twice, and 64
+    hosts would wait for one another's stamps."""
 
     epoch_s = LAB_EPOCH.timestamp()
 
     def __init__(self, lab: "RunningLab") -> None:
         self._lab = lab
+        self._asking = threading.Lock()
+        self._stands_at_s: float | None = None  # while it stands still
 
     def now_s(self) -> float:
         """Simulated seconds since the lab's start."""
-        return float(self._lab.ask({"now": True})["now_s"])
+        now_s = self._stands_at_s
+        return self._told({"now": True}) if now_s is None else now_s
 
     def sleep(self, seconds: float) -> None:
         """So much simulated time has passed, and what the devices printed meanwhile is sent."""
-        self._lab.ask({"advance_s": max(seconds, 0.0)})
+        self._told({"advance_s": max(seconds, 0.0)})
+
+    def _told(self, request: Message) -> float:
+        with self._asking:
+            self._stands_at_s = None
+            now_s = self._stands_at_s = float(self._lab.ask(request)["now_s"])
+        return now_s
 
 
 class RunningLab:

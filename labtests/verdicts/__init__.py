@@ -36,7 +36,7 @@ from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.soak import steady
 from labtests.verdicts.sound import sound
 from labtests.verdicts.starving import not_starved
-from labtests.verdicts.storms import left_alone, shut_in_time
+from labtests.verdicts.storms import dropped_all, kept_through, left_alone, shut_in_time
 from labtests.verdicts.streamed import headrooms, kept_headroom, no_bursts
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
@@ -55,6 +55,7 @@ __all__ = [
     "bursts",
     "classified",
     "completed_alike",
+    "dropped_all",
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
@@ -68,6 +69,7 @@ __all__ = [
     "held_packets",
     "held_within",
     "kept_headroom",
+    "kept_through",
     "left_alone",
     "lossless",
     "lost_at_the_socket",

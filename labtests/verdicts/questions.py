@@ -126,7 +126,7 @@ def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
             yield from witnesses.datagrams_accounted(evidence, dropped_packets=sum(drops))
-    if any(f.iterations is not None for f in evidence.flows):
+    if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 
 

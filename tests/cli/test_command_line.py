@@ -247,3 +247,15 @@ def _groups(group: click.Group) -> Iterator[click.Group]:
 def test_the_list_of_commands_cuts_no_sentence(group: click.Group) -> None:
     shown = group.get_help(click.Context(group, info_name="labtests", terminal_width=80))
     assert "..." not in shown.partition("Commands:")[2]
+
+
+def test_a_full_disk_is_told_with_what_was_written(tmp_path, monkeypatch):
+    """Of a copy that failed, not with what was read."""
+
+    def full(source: Path, copied: Path) -> None:
+        raise OSError(28, "No space left on device", str(source), None, str(copied))
+
+    monkeypatch.setattr("labtests.core.shipped.shutil.copyfile", full)
+    ended = CliRunner().invoke(main, ["init", str(tmp_path / "mine")])
+    assert ended.exit_code == 2
+    assert ended.output.startswith(str(tmp_path / "mine" / "suites"))

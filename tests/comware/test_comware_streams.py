@@ -108,7 +108,7 @@ def test_what_could_not_be_put_back_is_refused(text, said):
 
 
 def test_every_table_that_is_subscribed_to_has_a_field_with_a_meaning():
-    table = ComwareStreams(("Twenty-FiveGigE1/0/13",)).stream_table()
+    table = ComwareStreams("sw", ("Twenty-FiveGigE1/0/13",)).stream_table()
     assert set(SAMPLED) | set(CHANGES) == {
         "/".join(leaf.path.split("/")[:2]).lower() for leaf in table.leaves
     }

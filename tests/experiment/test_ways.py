@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from labtests.experiment.roles import roles_of, ways_out
+from labtests.experiment.roles import roles_of, ways_in, ways_out
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, load
 from labtests.lab import paths
 from labtests.lab.paths import transit_ports
@@ -99,5 +99,7 @@ def test_a_switch_with_several_equally_short_ways_to_the_receiver_is_told():
     testbed = load(TESTBEDS / "two-spines.yaml")
     ports = ("leaf1", "Ethernet1/6"), ("leaf1", "Ethernet1/7")
     assert ways_out(testbed, roles_of(testbed)) == {"leaf1": ports}
+    entries = [str(end) for end in ways_in(testbed, roles_of(testbed))]
+    assert entries == ["spine1:Ethernet1/2", "spine2:Ethernet1/2"]
     one_way = load(TESTBEDS / "two-leaves.yaml")
     assert ways_out(one_way, roles_of(one_way)) == {}

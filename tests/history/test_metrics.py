@@ -54,6 +54,16 @@ def test_a_file_is_whole_and_readable(where, tmp_path):
     assert [each.name for each in tmp_path.glob(".labtests*")] == []
 
 
+def test_no_name_ends_a_line(tmp_path):
+    odd = "a\rb\x85c\u2028d"
+    with History.open(str(tmp_path / "history.sqlite")) as history:
+        history.enter(of_folder(written(tmp_path / "lab", Night(day=1, testbed=odd))))
+    told = text(str(tmp_path / "history.sqlite"))
+    assert {line for line in told.splitlines() if "labtests_run_passed{" in line} == {
+        f'labtests_run_passed{{{REAL},testbed="a␍b�c�d"}} 1.0'
+    }
+
+
 def test_what_is_no_file_is_not_replaced_by_one(where, tmp_path):
     """As root, `metrics write /dev/stdout` took /dev/stdout from everybody."""
     os.mkfifo(pipe := tmp_path / "pipe")

@@ -18,7 +18,8 @@ from typing import Any
 
 import pytest
 
-import labtests.experiment.incast as fixture_module
+import labtests.experiment.incast
+import labtests.experiment.ring
 import labtests.verdicts as verdicts
 from labtests.experiment.judging import Judged
 from labtests.verdicts import Verdict
@@ -90,10 +91,11 @@ class Recorder:
 
 @contextmanager
 def recorded(module: ModuleType) -> Iterator[Recorder]:
-    """Calls of these functions from the suite's module and from the fixture."""
+    """Calls of these functions from the suite's module and from the fixtures."""
     recorder = Recorder()
+    fixtures = labtests.experiment.incast, labtests.experiment.ring
     with pytest.MonkeyPatch.context() as patch:
-        for where in (module, fixture_module):
+        for where in (module, *fixtures):
             for name in verdicts.__all__:
                 function = getattr(verdicts, name)
                 if getattr(where, name, None) is function and callable(function):

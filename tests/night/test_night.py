@@ -59,6 +59,15 @@ def test_a_run_without_a_report_is_an_error(run, file, stand_ins):
     assert "ERROR, exit code 4; no report" in said[-1]
 
 
+def test_a_run_that_ran_nothing_is_not_green(run, file, stand_ins):
+    """`options: [--collect-only]`, or `--version`: pytest ends with 0."""
+    stand_ins({"code": 0}, {"code": 0, "outcome": "skipped"})
+    code, said = run(file(LAB, OTHER))
+    assert code == 3
+    assert any("ERROR: exit code 0, and nothing was run: " in line for line in said)
+    assert "labtests, the labs: 0 of 2 runs green (exit code 3)" in said
+
+
 def test_labs_run_side_by_side_and_one_lab_in_turns(run, file, stand_ins):
     stand_ins(*[{"seconds": 1.0, "outcome": "pass"}] * 3)
     began_s = time.monotonic()
@@ -222,6 +231,8 @@ def test_shards_part_labs_and_miss_none(file):
         ("night: x\nruns:\n  - {testbed: LAB, optoins: []}\n", "optoins"),
         ("night: x\nruns:\n  - {testbed: LAB, options: [--run-dir=x]}\n", "given by the night"),
         ("night: x\nruns:\n  - {testbed: LAB, options: [--inventory=x]}\n", "given by the night"),
+        ("night: x\nruns:\n  - {testbed: LAB, options: [--labtests-run-dir=x]}\n", "given by the"),
+        ("night: x\nruns:\n  - {testbed: LAB, suites: ['']}\n", "runs[0].suites[0]: no such suite"),
         (
             "night: x\nruns:\n  - {testbed: LAB, suites: [suites/nosuch.py]}\n",
             "runs[0].suites[0]: no such suite: suites/nosuch.py",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import netmiko
 import paramiko
@@ -19,7 +20,7 @@ import pytest
 from in_process import InProcessLab
 
 from labtests.inventory import load
-from labtests.simlab.control import LabProcess, SimulationFailed
+from labtests.simlab.control import LabProcess, RunningLab, SimulationFailed
 from labtests.simlab.lab import CannotSimulate
 from labtests.simlab.serving import run_freely
 from labtests.simlab.timeline import NS_PER_S
@@ -316,3 +317,25 @@ def test_a_platform_without_a_face_names_the_file_to_write(testbed_file):
     strange = replace(testbed, devices=(replace(testbed.devices[0], platform="vax"),))
     with pytest.raises(CannotSimulate, match=r"write labtests/simlab/faces/vax\.py"):
         InProcessLab(strange, seed=1)
+
+
+class Asked(RunningLab):
+    """A lab that counts what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__({"devices": {}, "password": "", "directory": "."})
+        self.requests: list[dict[str, Any]] = []
+        self.now_s = 0.0
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.requests.append(request)
+        self.now_s += request.get("advance_s", 0.0)
+        return {"now_s": self.now_s}
+
+
+def test_a_lab_is_asked_for_its_time_once_and_tells_it_with_each_sleep() -> None:
+    lab = Asked()
+    assert [lab.clock.now_s() for _ in range(3)] == [0.0] * 3
+    lab.clock.sleep(1.5)
+    assert [lab.clock.now_s() for _ in range(3)] == [1.5] * 3
+    assert lab.requests == [{"now": True}, {"advance_s": 1.5}]

@@ -20,6 +20,7 @@ from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
 from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.parts import Part
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, cli
 from labtests.transport.protocol import Reply
@@ -92,15 +93,12 @@ SAMPLED = tuple(
 CHANGES = tuple(leaf.path.rpartition("/")[0].lower() for leaf in LEAVES if leaf.alarm)
 
 
-class ComwareStreams(Streaming):
+class ComwareStreams(Part, Streaming):
     """What a switch streams of its ports."""
-
-    def __init__(self, ports: tuple[str, ...]) -> None:
-        self._ports = ports
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
-        told = {port: port for port in self._ports}
+        told = {port: port for port in self.ports}
         return StreamTable(sampled=SAMPLED, changes=CHANGES, leaves=LEAVES, told=told)
 
 

@@ -8,6 +8,7 @@ bytes; `max-queue-len` is the most since watermarks were cleared.
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
+from labtests.drivers.parts import Part
 
 _QOS = "/qos/interfaces/interface[interface-id={port}]"
 _QUEUE = "/output/queues/queue[name={index}]/state/"
@@ -34,11 +35,8 @@ def _pattern(path: str) -> str:
     return plain.format(port=r"(?P<port>[^\]]+)", index="(?P<index>[0-7])")
 
 
-class CumulusStreams(Streaming):
+class CumulusStreams(Part, Streaming):
     """What a switch streams of its ports."""
-
-    def __init__(self, ports: tuple[str, ...]) -> None:
-        self._ports = ports
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
@@ -55,5 +53,5 @@ class CumulusStreams(Streaming):
             ),
             changes=(_STATUS,),
             leaves=(*leaves, link),
-            told={port: port for port in self._ports},
+            told={port: port for port in self.ports},
         )

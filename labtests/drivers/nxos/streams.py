@@ -8,6 +8,7 @@ and `maxQueueDepth` is the most since somebody cleared it. The model tells of no
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
+from labtests.drivers.parts import Part
 
 _QUEUES = (
     "device:/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/"
@@ -31,11 +32,8 @@ _FIELDS: dict[str, tuple[str, Scope, str]] = {
 _DEFAULT = f"{_LIST}[{_KEY}=c-out-8q-q-default]"
 
 
-class NxosStreams(Streaming):
+class NxosStreams(Part, Streaming):
     """What a switch streams of its ports."""
-
-    def __init__(self, ports: tuple[str, ...]) -> None:
-        self._ports = ports
 
     def stream_table(self) -> StreamTable:
         """See Streaming. The default class is queue 0."""
@@ -50,5 +48,5 @@ class NxosStreams(Streaming):
             for name, (counter, scope, unit) in _FIELDS.items()
             for each, index in ((_CLASS, None), (_DEFAULT.replace("[", r"\["), 0))
         )
-        told = {port: port.lower().replace("ethernet", "eth") for port in self._ports}
+        told = {port: port.lower().replace("ethernet", "eth") for port in self.ports}
         return StreamTable(sampled=(_QUEUES,), leaves=tuple(leaves), keys={_LIST: _KEY}, told=told)
