@@ -23,7 +23,7 @@ from typing import Any
 
 QUEUES = 8
 PORT = "Ethernet{}"
-SETTLE_S = 5.0
+SETTLE_S = 15.0
 
 
 def main() -> None:
