@@ -113,7 +113,8 @@ class DeadlockTimes:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialOut:
     """What a switch streams to labtests, which it dials: sensor paths that are sampled, and those
-    that are told when something happens. Only what is called `labtests` on it."""
+    that are told when something happens, each in alphabetical order. Only what is called
+    `labtests` on it."""
 
     address: Annotated[str, re.compile(r"[0-9.]{7,15}")]
     port: Annotated[int, range(1, 65536)]

@@ -68,7 +68,16 @@ class StreamAlarm(NamedTuple):
 
 
 TroubleKind = Literal[
-    "stopped", "refused", "gap", "reset", "clock", "late", "duplicate", "unreadable", "dropped"
+    "stopped",
+    "refused",
+    "gap",
+    "reset",
+    "clock",
+    "late",
+    "duplicate",
+    "unreadable",
+    "dropped",
+    "behind",
 ]
 
 

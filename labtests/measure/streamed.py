@@ -15,7 +15,7 @@ from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTroub
 StreamKey = tuple[str, str, str, int, str]
 HEADROOM = (c.HEADROOM_PEAK_BYTES, c.HEADROOM_BYTES)
 """The first that a stream has is taken: the most of each interval, else that of moments."""
-BREAKS = frozenset({"stopped", "gap", "dropped", "unreadable", "refused", "reset"})
+BREAKS = frozenset({"stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset"})
 """Troubles after which a stream has not seen all."""
 
 

@@ -34,6 +34,8 @@ MOST_SAMPLES, MOST_ALARMS, MOST_TROUBLES = 200_000, 2_000, 2_000
 READ_EVERY_S = 0.5
 CLOCK_OFF_S = 1.5
 """A device's clock may be off by so much, and its sampling, before that is told."""
+READ_OUT_WITHIN_S = 30.0
+"""Wall time for what has come when streams are closed: a full inbox takes some twenty seconds."""
 CAUGHT_UP_WITHIN_S = 2.0
 """Wall time in which what was sent until a moment has come."""
 
@@ -118,7 +120,7 @@ class Collectors(AbstractContextManager["Collectors"]):
             end.close()
         self._ends.clear()
         self._closed.set()
-        self._thread.join(5.0)
+        self._thread.join(READ_OUT_WITHIN_S)
         for listener in self._listeners:
             listener.close()
 
@@ -134,6 +136,11 @@ class Collectors(AbstractContextManager["Collectors"]):
         """How many samples have come, by device."""
         with self._lock:
             return {device: order.samples for device, order in self._orders.items()}
+
+    @property
+    def read_out(self) -> bool:
+        """Whether all that has come is read."""
+        return self._inbox.empty
 
     def begin(self, ports: Collection[tuple[str, str]]) -> None:
         """Only samples of these ports (device, port) are kept from now on, and nothing older."""
@@ -282,23 +289,28 @@ class Collectors(AbstractContextManager["Collectors"]):
             return last_s - order.ahead_s > now_s - order.every_s
 
     def _judge(self, device: str, order: Order, now_s: float) -> None:
-        moved = order.samples - self._marked.get(device, 0)
+        first, moved = device not in self._marked, order.samples - self._marked.get(device, 0)
         self._marked[device] = order.samples
         if not self._inbox.empty:
-            return  # what is behind is ours
+            text = "messages that have come are not yet read: they come faster than that"
+            self._tell(_trouble(device, "behind", text, now_s))
+            return
         if order.last_s is None:
             self._tell(_trouble(device, "stopped", "nothing has come of its stream", now_s))
             return
         last_s = order.last_s - order.ahead_s
         if -self._late_s(device) <= last_s - now_s <= CLOCK_OFF_S:
             return
-        if moved:
+        if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"
             self._tell(_trouble(device, "clock", text, now_s))
             order.ahead_s += last_s - now_s
             return
         text = f"nothing has come of its stream for {now_s - last_s:.1f} s"
-        self._tell(replace(_trouble(device, "stopped", text, last_s), until_s=now_s))
+        kind: TroubleKind = "stopped"
+        if moved:
+            kind, text = "behind", f"what comes of its stream is {now_s - last_s:.1f} s old"
+        self._tell(replace(_trouble(device, kind, text, last_s), until_s=now_s))
 
 
 def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTrouble:

@@ -25,11 +25,10 @@ class Source:
 
 
 def options(source: Source) -> list[tuple[str, Any]]:
-    """Of a channel, or of a server."""
+    """Of a channel, or of a server. No keepalive: servers hang up on who pings more often than
+    every five minutes, and a stream that stops is seen by what does not come."""
     told: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MESSAGE_BYTES),
-        ("grpc.keepalive_time_ms", 20_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.so_reuseport", 0),
     ]
     tls = source.place.tls

@@ -155,6 +155,17 @@ def test_a_stream_that_stops_is_told_with_since_when(server: GnmiServer) -> None
     assert (stopped.kind, stopped.since_s, stopped.until_s) == ("stopped", 1, 60)
 
 
+def test_a_stream_that_comes_late_is_behind_and_no_clock_that_is_off(server: GnmiServer) -> None:
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"))
+        wait_for(lambda: collectors.seen()[0], "a sample")
+        collectors.mark(1.2)
+        server.put(queues(T + 2, PACKETS="2"))
+        wait_for(lambda: len(collectors.seen()[0]) == 2, "another")
+        collectors.mark(30.0)
+        assert troubles(collectors) == {"behind": "what comes of its stream is 28.0 s old"}
+
+
 def test_only_ports_of_the_phase_are_kept(server: GnmiServer) -> None:
     with collecting(server) as collectors:
         collectors.begin({("S", "Ethernet4")})

@@ -80,7 +80,9 @@ def test_a_loss_by_the_counters_stays_a_loss_whatever_is_streamed(good):
     assert any("as streamed" in said for said in verdict.disagreements)
 
 
-@pytest.mark.parametrize("kind", ["stopped", "gap", "dropped", "unreadable", "refused", "reset"])
+@pytest.mark.parametrize(
+    "kind", ["stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset"]
+)
 def test_a_stream_that_stops_takes_its_own_numbers_and_not_the_verdict(good, kind):
     trouble = StreamTrouble(device="sw", kind=kind, text="it went", since_s=12.0, until_s=20.0)
     seen = with_stream(good, *HEADROOM, troubles=(trouble,))
