@@ -8,7 +8,7 @@ import pytest
 
 from labtests.capabilities.settings import REACTION_POINT
 from labtests.experiment import patterns
-from labtests.verdicts import gets_less, recovered, spaced
+from labtests.verdicts import ahead, gets_less, recovered, spaced
 from labtests.workloads import Iperf3, Perftest
 
 DSCP = 24  # or another one, where this has no queue of its own
@@ -81,12 +81,12 @@ def test_a_sender_speeds_up_again_when_marks_cease(incast):
 
 @by_dcqcn
 def test_a_sender_that_speeds_up_more_slowly_gets_less(incast):
-    """RP: of two senders, the one whose rate comes back more slowly gets less."""
+    """RP: of two senders, the one that had more gets less when its rate comes back more slowly."""
     marked = one_marked_class(incast)
     traffic = incast.flows(patterns.two_to_one, Perftest(tos=marked.tos))
-    slower = traffic[-1].role
 
     alike = incast.run("the same parameters", traffic)
+    slower = next(each.role for each in traffic if each.role.name == ahead(alike))
     incast.must_be_red(gets_less(alike, slower.name), because="no fifth less")
 
     incast.reaction_point(slower, **SLOWER)

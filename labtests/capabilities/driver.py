@@ -1,6 +1,6 @@
 """A driver: the settings, counters and facts that one device has, as a table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from labtests.capabilities.settings import Kind, Setting
@@ -18,14 +18,20 @@ class Driver:
     settings: tuple[Setting[Any], ...]
     parts: tuple[object, ...]
     """Counters and facts: objects with the abilities of device.py and facts.py."""
+    _able: dict[type, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def setting(self, kind: Kind[T]) -> Setting[T] | None:
         """How it has this kind; None when it does not have it."""
         return next((each for each in self.settings if each.kind.name == kind.name), None)
 
     def able(self, ability: type[Able]) -> Able | None:
-        """What of it has this ability; None when nothing has."""
-        return next((p for p in (*self.parts, *self.settings) if isinstance(p, ability)), None)
+        """What of it has this ability; None when nothing has. Looked for once: a protocol is
+        compared name by name, and every reading asks this of every device."""
+        if ability not in self._able:
+            every = (*self.parts, *self.settings)
+            self._able[ability] = next((p for p in every if isinstance(p, ability)), None)
+        found: Able | None = self._able[ability]
+        return found
 
     def offers(self, name: str) -> bool:
         """Whether it has a setting, or a method of an ability, of this name."""

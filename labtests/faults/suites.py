@@ -94,6 +94,7 @@ SUITES: Mapping[str, FaultedSuite] = {
     "outside": FaultedSuite(
         file="test_threshold_from_outside",
         test="test_a_port_pauses_at_its_threshold_counted_from_outside",
+        at="experiment 'little by little': traffic",
     ),
     "both": FaultedSuite(
         file="test_pfc_and_dcqcn",

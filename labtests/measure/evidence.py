@@ -8,7 +8,7 @@ A difference is an integer or it is not there. Missing before or after, a counte
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
@@ -202,6 +202,8 @@ class Evidence:
     probes: tuple[FlowResult, ...] = ()
     classified_by: Literal["DSCP", "802.1p"] = "DSCP"
     streamed: Streamed | None = None
+    derived: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What verdicts have worked out of it, which many of them ask for."""
 
     def receiver_of(self, sender: int) -> Place:
         """Whom this one of the senders, by its number, sends to."""
@@ -263,6 +265,15 @@ class Evidence:
         if before.time_s <= self.start_s and after.time_s >= self.end_s:
             return difference
         return replace(difference, increase=None, unusable="it was read while the traffic ran")
+
+    @cached_property
+    def keys_of(self) -> Mapping[tuple[str, str, str], tuple[Key, ...]]:
+        """The counters of each device, port and scope that were ever read: verdicts ask for those
+        of every port on the way, and would look through all of them each time."""
+        found: dict[tuple[str, str, str], dict[Key, None]] = {}
+        for key in (*self.changes, *sorted(self.shown)):
+            found.setdefault(key[:3], {})[key] = None
+        return {place: tuple(keys) for place, keys in found.items()}
 
     @cached_property
     def noise(self) -> dict[Key, Difference]:

@@ -12,6 +12,7 @@ from labtests.core.private_files import write_bytes, write_private
 from labtests.study.ledger import Row
 from labtests.study.measures import higher_is_better
 
+_NOISE = 1e-9  # of the largest figure
 FEWEST = 4
 """Points that a statement about keys needs."""
 
@@ -59,7 +60,7 @@ def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[
     """Of each key, the share of a measure's variance that it explains alone: the variance of the
     means in up to eight slices of the key (first-order index: Saltelli, Global Sensitivity
     Analysis, 1.2.5). Keys of one value, and too few points, have 0."""
-    if len(points) < FEWEST or not points[name].var(ddof=0) > 0:
+    if len(points) < FEWEST or not varies(points[name]):
         return dict.fromkeys(keys, 0.0)
     return {key: _explained(points[name], [_slices(points[key])]) for key in keys}
 
@@ -73,10 +74,15 @@ def interactions(
     for number, one in enumerate(keys):
         for other in keys[number + 1 :]:
             slices = [_slices(points[one], 4), _slices(points[other], 4)]
-            if len(points) >= 4 * FEWEST and points[name].var(ddof=0) > 0:
+            if len(points) >= 4 * FEWEST and varies(points[name]):
                 both = _explained(points[name], slices)
                 found[one, other] = max(0.0, both - alone[one] - alone[other])
     return found
+
+
+def varies(figures: Any) -> bool:
+    """Whether figures differ by more than sums of floats are off: there is something to explain."""
+    return bool(figures.std(ddof=0) > _NOISE * figures.abs().max())
 
 
 def _slices(column: Any, most: int = 8) -> Any:
@@ -117,7 +123,7 @@ def write(table: pd.DataFrame, file: Path) -> None:
     except ImportError as error:
         raise LabError(
             f"{file}: parquet needs the package pyarrow, which is not installed\n"
-            "  remedy: pip install 'labtests[study]', or a name that ends in .csv"
+            "  remedy: pip install pyarrow, or a name that ends in .csv"
         ) from error
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error

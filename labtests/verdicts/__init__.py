@@ -13,7 +13,7 @@ from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.failing import healed, ran_on
-from labtests.verdicts.filled import held_packets, pauses_at
+from labtests.verdicts.filled import behind_bytes, pauses_at, took_what_came
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -23,7 +23,7 @@ from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
-from labtests.verdicts.points import gets_less, recovered, spaced
+from labtests.verdicts.points import ahead, gets_less, recovered, spaced
 from labtests.verdicts.questions import (
     drops_as_expected,
     lossless,
@@ -51,7 +51,9 @@ __all__ = [
     "Thresholds",
     "Verdict",
     "agreed_by_dcbx",
+    "ahead",
     "all_paused",
+    "behind_bytes",
     "bursts",
     "classified",
     "completed_alike",
@@ -66,7 +68,6 @@ __all__ = [
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
-    "held_packets",
     "held_within",
     "kept_headroom",
     "kept_through",
@@ -102,6 +103,7 @@ __all__ = [
     "stations",
     "steady",
     "throttled",
+    "took_what_came",
     "undisturbed",
     "unmarked",
     "warned",

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import PriorityMemory, Reading
 from labtests.measure.evidence import Evidence, Key, Place
-from labtests.verdicts import questions, storms, witnesses
+from labtests.verdicts import port_drops, questions, storms, witnesses
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES, Limits
-from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, failed, passed, unproven
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Verdict,
+    conclude,
+    failed,
+    name_of,
+    passed,
+    unproven,
+)
 
 FRAME_MORE_BYTES = 18
 """Of a frame beside its IP packet: Ethernet's header and FCS."""
@@ -70,6 +79,43 @@ def _pauses_at(evidence: Evidence, limits: Limits) -> Iterator[Finding]:
         )
     else:
         yield _within(where, held, bounds)
+
+
+def took_what_came(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdict:
+    """What came behind the pause found room: the only sender's port refused nothing, by a counter
+    that a control has made count."""
+    return conclude(
+        "Was there headroom for what came behind the pause?",
+        evidence,
+        _took_what_came(evidence, controls),
+        passing=f"{held_packets(evidence)} packets were held, and none was refused",
+        remedy="look at the headroom of the priority, against cable, MTU and speed",
+    )
+
+
+def _took_what_came(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Finding]:
+    yield from storms.stormed(evidence)
+    for place in evidence.senders:
+        port = (place.switch, place.switch_port)
+        yield _paused(evidence, place)
+        into = evidence.change(port, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
+        yield from port_drops.exactly_zero(into)
+        if not any(
+            each.change(port, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase
+            for each in controls
+        ):
+            yield unproven(f"{name_of(into)}: no control has shown that it counts")
+    if held_packets(evidence) is None:
+        yield unproven("nothing was seen to be held")
+    yield from storms.nothing_is_missing(evidence)
+
+
+def behind_bytes(slowly: Evidence, fast: Evidence) -> int:
+    """What headroom has to take of a fast load: the frame that goes beyond the threshold, as it
+    does of a slow one, too, and what was held more. In cells of CELL_BYTES."""
+    more = (held_packets(fast) or 0) - (held_packets(slowly) or 0)
+    frame = FRAME_MORE_BYTES + max(fast.own_mtu_bytes.values(), default=USUAL_MTU_BYTES)
+    return (1 + max(more, 0)) * -(-frame // CELL_BYTES) * CELL_BYTES
 
 
 def _paused(evidence: Evidence, place: Place) -> Finding:

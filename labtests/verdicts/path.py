@@ -133,6 +133,13 @@ class Station:
 
 def stations(evidence: Evidence) -> tuple[Station, ...]:
     """In the order in which a packet passes them; each once, however many senders share it."""
+    found: tuple[Station, ...] | None = evidence.derived.get("stations")
+    if found is None:
+        found = evidence.derived["stations"] = _stations(evidence)
+    return found
+
+
+def _stations(evidence: Evidence) -> tuple[Station, ...]:
     receiver = evidence.receiver
     found: list[Station] = []
     for place in evidence.senders:
@@ -236,8 +243,8 @@ def _of_each(
     """One counter of every priority, or queue, that was ever read there."""
     return tuple(
         evidence.change(where, scope, key[3], counter)
-        for key in dict.fromkeys((*evidence.changes, *sorted(evidence.shown)))
-        if key[:3] == (*where, scope) and key[-1] == counter
+        for key in evidence.keys_of.get((*where, scope), ())
+        if key[-1] == counter
     )
 
 
@@ -269,8 +276,8 @@ def _of_filters(evidence: Evidence, where: Where) -> tuple[Difference, ...]:
     """Those that have the device's own words; one that was never read where there is none."""
     names = dict.fromkeys(
         key[-1]
-        for key in (*evidence.changes, *sorted(evidence.shown))
-        if key[:4] == (*where, "port", -1) and key[-1].startswith(c.DROPPED_FOR)
+        for key in evidence.keys_of.get((*where, "port"), ())
+        if key[3] == -1 and key[-1].startswith(c.DROPPED_FOR)
     )
     told = names or (f"{c.DROPPED_FOR}by_filters",)
     return tuple(evidence.change(where, "port", None, name) for name in told)

@@ -171,6 +171,15 @@ def _course(evidence: Evidence) -> Iterator[str]:
         )
 
 
+def ahead(evidence: Evidence) -> str:
+    """The sender (a host) that had the most while all sent; the last one, where that is not known:
+    in a plan."""
+    rates = goodput.together(evidence)
+    if not rates or len(rates) != len(evidence.senders):
+        return evidence.senders[-1].device
+    return evidence.senders[rates.index(max(rates))].device
+
+
 def gets_less(evidence: Evidence, slower: str) -> Verdict:
     """Of two senders that CNPs hold, the one with the slower reaction point (a host, by name) got
     less, by a fifth at least, and nobody paused it."""

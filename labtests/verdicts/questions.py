@@ -14,6 +14,7 @@ from labtests.verdicts import (
     idle,
     outcome,
     packets,
+    path,
     port_drops,
     streamed,
     witnesses,
@@ -87,14 +88,23 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
     if not evidence.pfc or not any(port_drops.queue_drops(evidence, q).increase for q in queues):
         return ""
     if any(setting.mode != "off" for setting in evidence.pfc.values()):
+        refused = ", ".join(_refused(evidence))
         return (
-            "look at xoff and headroom of the ports where it came in, and at PFC of these "
-            "priorities at both ends of the senders' cables"
+            f"look at xoff and headroom of the ports where it came in{refused and f' ({refused})'},"
+            " and at PFC of these priorities at both ends of the senders' cables"
         )
     return (
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "
         "receiver's notification point"
     )
+
+
+def _refused(evidence: Evidence) -> Iterator[str]:
+    """Which ports refused packets on their way in, where they count that."""
+    for where in path.opposite(evidence):
+        packets_in = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase
+        if packets_in:
+            yield f"{' '.join(where)} refused {packets_in}"
 
 
 def _lossless(

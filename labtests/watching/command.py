@@ -17,6 +17,7 @@ from labtests.watching.view import view
 
 Say = Callable[[str], None]
 DRAWN_EVERY_S = 1.0
+WIDTH_OF_A_FILE = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,15 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
         dry_run=asked.dry_run,
         faults=asked.faults,
     )
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(file=console.file, width=WIDTH_OF_A_FILE)
     with opened(request, say) as there, _exporting(there.lab, asked, say) as exporting:
-        _draw(there.lab, exporting, asked, console or Console())
+        _draw(there.lab, exporting, asked, console)
+    board = exporting.board
+    console.print(view(board, every=asked.every))  # with what was on its way
     if exporting.lost:
         say(f"{exporting.lost} records came faster than they could be taken, and are not in it")
-    board = exporting.board
     say(f"{board.samples} samples, {board.alarms} alarms, {board.troubles} troubles")
     return 0
 
@@ -73,7 +78,7 @@ def _exporting(lab: Lab, asked: WatchRequest, say: Say) -> Iterator[Exporting]:
 def _draw(lab: Lab, exporting: Exporting, asked: WatchRequest, console: Console) -> None:
     """Ctrl-C is the end of a watch, and no failure."""
     until_s = None if asked.seconds is None else lab.clock.now_s() + asked.seconds
-    with Live(console=console, auto_refresh=False, vertical_overflow="visible") as live:
+    with Live(console=console, auto_refresh=False, transient=True) as live:
         try:
             while until_s is None or lab.clock.now_s() < until_s:
                 lab.clock.sleep(DRAWN_EVERY_S)

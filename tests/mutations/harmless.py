@@ -109,6 +109,121 @@ DECLARED: tuple[Harmless, ...] = (
         "warnings are claimed of this phase, and no loss is judged",
         phase="experiment (early warning, .*|storms, early.*)",
     ),
+    Harmless(
+        "marks are counted by queue and by port: one of the two is judged, with the notification "
+        "point",
+        kind=COUNTED,
+        counter="marked_packets|ecn_marked_packets",
+        suite="(?!marking).*",
+    ),
+    Harmless(
+        "the control's marks have to have grown, whatever they are",
+        kind=COUNTED,
+        counter="marked_packets|ecn_marked_packets",
+        suite="marking.*",
+        phase="control .*",
+    ),
+    Harmless(
+        "of an idle port or queue, or of packets that are not lost",
+        kind=COUNTED,
+        counter="rx_oversize_packets|rx_corrected_bits",
+    ),
+    Harmless(
+        "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
+        kind=COUNTED,
+        suite="(below|classif|deadlock|deaf|latency|marking|mixed|overload|pauses_of|pfc_watchdog|"
+        "sched|tcp_|s3_|pfc_escape|victim).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "frames to the receiver, which sends next to nothing, and from it: its NIC tells of these, "
+        "too, and one of the two has to be known",
+        kind="stale|missing|twice or negative|samples",
+        place="bottleneck|receiver.*|sender's NIC",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "the watchdog is told by how often it shut queues; what it dropped, by the queue",
+        kind=COUNTED,
+        counter="watchdog_(dropped_.*|last_.*|restored)",
+    ),
+    Harmless(
+        "loads have to fill a port, and are told so by what it forwarded: what of them is lost is "
+        "not claimed",
+        kind=f"{COUNTED}|lost uncounted|device stands still|tool",
+        suite="(classif|deaf|latency|early_warning).*",
+        place="(?!probe|phase).*",
+        phase="experiment (?!early warning$).*",
+    ),
+    Harmless(
+        "a NIC makes the packets of RoCE: none is lost before it, and no UDP of the host has them",
+        kind="lost uncounted",
+        suite="(deaf|pfc_and|priority_tags|s2_|s3_|verbs|victim).*",
+        place="before (the NIC|its IP stack|UDP)",
+    ),
+    Harmless(
+        "what a host loses above its NIC is not claimed of switches' thresholds, or TCP, or marks",
+        kind="lost uncounted",
+        suite="(marking|tcp_|thresholds|verbs|early).*",
+        place="before (its IP stack|UDP)",
+    ),
+    Harmless(
+        "thresholds, marks and pauses of a host are claimed, and no loss that nobody counts",
+        kind="lost uncounted",
+        suite="(marking|thresholds).*",
+    ),
+    Harmless(
+        "packets towards the senders, whose class no question is about",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="(dropped|forwarded)_packets",
+        suite="(?!s2_|pfc_and|victim).*",
+    ),
+    Harmless(
+        "a figure of a tool beside others that are exact: datagrams, or packets of NICs",
+        kind="tool",
+        counter="goodput_bits_per_s halved|(received|sent)_bytes .*|lost_datagrams (halved|0)|"
+        "iterations (halved|untold)",
+    ),
+    Harmless(
+        "what a paced flow sent in all is held against what it was asked; its rows are not",
+        kind="tool",
+        counter="a row .*|no rows",
+        suite="(below|dcbx|early|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|s3_|sched|"
+        "priority_tags|thresholds|verbs).*",
+    ),
+    Harmless(
+        "switches are asked here, and no socket",
+        kind="tool",
+        counter=".*_datagrams .*|one datagram fewer",
+        suite="(marking|thresholds|verbs|pfc_watchdog|sched).*",
+    ),
+    Harmless(
+        "a balance that cannot be made leaves a control's counters unproven: none of these is one "
+        "that has to have stayed 0 afterwards",
+        kind=f"{COUNTED}|device stands still",
+        phase="control .*",
+        place="bottleneck",
+    ),
+    Harmless(
+        "one sender's rounds are told apart by numbers, in whatever order",
+        kind="phase",
+        counter="flows swapped",
+        suite="classif.*",
+    ),
+    Harmless(
+        "the control is red by what its tools tell, and proves no counter",
+        kind="phase",
+        phase="control .*",
+        counter="no counters at the (start|end)",
+        suite="deaf.*",
+    ),
+    Harmless(
+        "DCQCN is not asked: PFC holds these",
+        kind=COUNTED,
+        counter="(rp|np)_.*",
+        suite="(verbs|priority_tags|s3_).*",
+    ),
 )
 
 

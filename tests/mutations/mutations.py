@@ -169,6 +169,8 @@ def main() -> int:
         for told in pool.map(chunk, *zip(*todo(files, asked, done), strict=True) or ([],) * 4):
             out.write(json.dumps(vars(told)) + "\n")
             out.flush()
+            print(f"{told.case} {told.chunk}: {told.made.total()} made, "
+                  f"{told.green.total()} green", flush=True)  # fmt: skip
             for sentence in told.sentences[:SHOWN]:
                 print(f"GREEN {told.case}: {sentence}", flush=True)
     ours = [r for r in kept(results) if r["case"] in names and r["seed"] == asked.seed]

@@ -46,8 +46,8 @@ def test_late_messages_have_the_time_of_their_sample(cumulus, failing):
         failing("late", seconds=3)
         advance(cumulus, 2.5)  # two are made, none has left
         failing("heal")
-        advance(cumulus, 2)
-        assert times(call, 4) == [at + 3, at + 1, at + 4, at + 2]
+        advance(cumulus, 3)
+        assert times(call, 5) == [at + 3, at + 1, at + 4, at + 2, at + 5]
 
 
 def test_half_a_message_is_none_and_ends_the_stream(cumulus, failing):

@@ -207,3 +207,10 @@ def test_what_does_not_go_together_is_said(sweep_file):
 
     assert "leave out --jobs" in said("--lab", "h3c-s6550-cx4", "--jobs", "2").output
     assert "--lab TESTBED" in said("--dry-run").output
+
+
+def test_what_is_the_same_at_every_point_takes_one_line(asked, pytest_runs):
+    pytest_runs[0].extend([0, 0, 0])
+    list(on_lab.swept_on_lab(asked, lambda _: None))
+    shown = CliRunner().invoke(main, ["sweep", "show", str(asked.folder)], prog_name="labtests")
+    assert "red_suites: 0 at every point" in shown.output

@@ -8,7 +8,14 @@ from handmade import A, flow, reading, rows
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import PortMemory, PriorityMemory, StormResult
 from labtests.measure.evidence import Evidence, Place, Refresh
-from labtests.verdicts import Outcome, held_packets, pauses_at, with_thresholds
+from labtests.verdicts import (
+    Outcome,
+    behind_bytes,
+    pauses_at,
+    took_what_came,
+    with_thresholds,
+)
+from labtests.verdicts.filled import held_packets
 
 PLACE = replace(A, link_bits_per_s=10e9)
 OUT = ("sw", "p3", "queue", 3, c.QUEUE_FORWARDED_PACKETS)
@@ -120,3 +127,42 @@ def test_what_was_not_seen_to_rest_shows_no_threshold(wrong, says):
 def test_a_packet_that_is_missing_is_no_part_of_what_is_held():
     lost = seen(grown={OUT: ALL - 1, ("r", "eth0", "priority", 3, c.RX_PACKETS): ALL - 1})
     assert pauses_at(lost, LIMITS).outcome is not Outcome.PASS
+
+
+REFUSED = ("sw", "p1", "port", -1, c.BUFFER_DROPPED_IN_PACKETS)
+
+
+def refusing(packets):
+    return seen(grown={REFUSED: packets, OUT: ALL, SENT: ALL})
+
+
+def test_headroom_that_suffices_refuses_nothing_by_a_counter_that_counts():
+    control = replace(refusing(4), kind="control")
+    verdict = took_what_came(refusing(0), controls=(control,))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert verdict.because == "1000 packets were held, and none was refused"
+    verdict = took_what_came(control, controls=(control,))
+    assert verdict.outcome is Outcome.FAIL
+    assert "sw p1 buffer_dropped_in_packets grew by 4" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("found", "controls", "says"),
+    [
+        (refusing(0), (), "no control has shown that it counts"),
+        (refusing(0), (refusing(0),), "no control has shown that it counts"),
+        (seen(), (refusing(4),), "buffer_dropped_in_packets"),
+        (replace(refusing(0), samples=()), (refusing(4),), "nothing was seen to be held"),
+        (replace(refusing(0), storm=None), (refusing(4),), "nobody stormed"),
+    ],
+)
+def test_without_a_control_or_a_held_packet_headroom_is_open(found, controls, says):
+    verdict = took_what_came(found, controls=controls)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert says in verdict.because
+
+
+def test_what_comes_behind_a_pause_is_the_difference_in_whole_cells():
+    fast = seen(held=(0, HELD + 5, HELD + 5, HELD + 5, HELD + 5, 0))
+    assert behind_bytes(seen(), fast) == 6 * 1536
+    assert behind_bytes(fast, seen()) == behind_bytes(seen(samples=()), seen(samples=())) == 1536

@@ -154,6 +154,15 @@ def test_a_loss_says_where_to_look(mode, where):
     assert where not in on_purpose.because
 
 
+def test_a_loss_on_the_way_in_names_its_port():
+    seen = good_evidence()
+    seen = replace(seen, pfc={seen.bottleneck: PfcSetting(mode="on", priorities=frozenset({3}))})
+    lost = grown(seen, seen.bottleneck, c.QUEUE_DROPPED_PACKETS, 7, "queue", 3)
+    refused = with_counter(lost, ("sw", "p2"), c.BUFFER_DROPPED_IN_PACKETS, 7)
+    verdict = lossless(refused, {3, 5}, controls=(control_of(seen),))
+    assert "where it came in (sw p2 refused 7), and" in verdict.because
+
+
 def acknowledged(queues):
     """DCQCN with as many acknowledgements (queue 3) as CNPs (queue 6) or more, by these queues of
     each sender's switch port."""

@@ -7,7 +7,7 @@ from handmade import rows
 from handmade_rdma import evidence, flow, held_by_marks, place
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import Outcome, gets_less, recovered, spaced
+from labtests.verdicts import Outcome, ahead, gets_less, recovered, spaced
 
 LINK = 10e9
 
@@ -130,6 +130,11 @@ def test_the_slower_of_two_gets_less():
     verdict = gets_less(unequal(), "b")
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert verdict.because == "a had 8 Gb/s, b had 0.9 Gb/s"
+
+
+def test_the_one_that_had_more_is_ahead_and_the_last_one_where_nobody_knows():
+    assert (ahead(unequal()), ahead(unequal(0.9, 8.0))) == ("a", "b")
+    assert ahead(replace(unequal(), flows=())) == "b"
 
 
 @pytest.mark.parametrize("rates", [(4.6, 4.6), (4.6, 3.8), (0.9, 8.0)])

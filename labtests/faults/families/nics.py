@@ -175,10 +175,14 @@ FAULTS: tuple[Declared, ...] = (
     ),
     _of(
         name="a-reaction-point-is-set-back",
-        what="the second sender speeds up as the first again, though it was told to be slower",
-        how=tuple(_rp(S2, NIC2, name, value) for name, value in USUAL.items()),
+        what="both senders speed up as usual, though one of them was told to be slower",
+        how=tuple(
+            _rp(who, nic, name, value)
+            for who, nic in ((S1, NIC1), (S2, NIC2))
+            for name, value in USUAL.items()
+        ),
         when=TRAFFIC,
         red=("slower-rp",),
-        says=(S2, "no fifth less"),
+        says=((S1, S2), "no fifth less"),
     ),
 )

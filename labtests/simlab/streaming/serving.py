@@ -26,6 +26,7 @@ class GnmiDoor:
         self._pair = authority.pair(name) if authority else None
         self._server: Any = None
         self.port = 0
+        self._strange = False
         self._at_work: set[asyncio.Task[None]] = set()
         service.troubles.on_gone.append(self._go)
         service.troubles.on_stranger.append(self._change)
@@ -55,7 +56,8 @@ class GnmiDoor:
         self._soon(self._away() if away else self._again())
 
     def _change(self, strange: bool) -> None:
-        if self._authority is not None:
+        if self._authority is not None and strange != self._strange:
+            self._strange = strange
             stranger = Authority() if strange else self._authority
             self._soon(self._show(stranger.pair(self._name)))
 

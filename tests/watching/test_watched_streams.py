@@ -7,8 +7,10 @@ import threading
 from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
+from labtests.__main__ import main
 from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
 from labtests.watching.board import Board, Place
 from labtests.watching.export import Exporting, Wanted
@@ -119,3 +121,9 @@ def test_what_comes_is_in_the_files_and_answered_while_it_comes(tmp_path):
     assert "labtests_stream_rx_bytes" in scraped
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 3
     assert (tmp_path / "i.txt").read_text().count("rx_bytes=") == 2
+
+
+def test_a_testbed_without_streams_is_not_watched(tmp_path):
+    said = CliRunner().invoke(main, ["watch", "--testbed", "h3c-s6550-cx4", "--dry-run"])
+    assert said.exit_code != 0
+    assert "no device of it streams" in str(said.exception or "") + said.output
