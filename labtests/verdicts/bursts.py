@@ -7,7 +7,7 @@ switch keeps by itself, does not. When in the interval it was, nobody knows.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean, median
+from statistics import fmean, median, median_low
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
@@ -47,7 +47,7 @@ def bursts(evidence: Evidence) -> tuple[Burst, ...]:
         replace(burst, flows=_running(evidence.flows, burst))
         for key, series in streamed.series.items()
         if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)
-        for burst in _of_queue(streamed, key, series, least_bytes)
+        for burst in _of_queue(streamed, key, series, max(least_bytes, _usual(evidence, series)))
     ]
     return tuple(sorted(found, key=lambda burst: (burst.since_s, burst.device, burst.queue)))
 
@@ -78,6 +78,15 @@ def _of_queue(
         )
     if last is not None:
         yield last
+
+
+def _usual(evidence: Evidence, series: tuple[StreamSample, ...]) -> float:
+    """So many times what half of the intervals of the traffic did not exceed: what a queue holds
+    again and again is no burst."""
+    if series[0].counter == c.QUEUE_MOST_BYTES:
+        return 0.0
+    peaks = [s.value for s in series if evidence.start_s < s.time_s <= evidence.end_s + 1]
+    return TIMES_THE_MEAN * median_low(peaks) if peaks else 0.0
 
 
 def _mean(streamed: Streamed, key: StreamKey, series: tuple[StreamSample, ...]) -> float:

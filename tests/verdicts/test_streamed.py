@@ -182,3 +182,8 @@ def test_of_the_most_since_somebody_cleared_it_only_news_is_a_burst(good):
 def test_without_the_most_of_intervals_nothing_is_said_of_bursts(good):
     assert no_bursts(good).outcome is Outcome.INCONCLUSIVE
     assert no_bursts(with_stream(good, *LENGTHS)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_a_queue_holds_in_every_interval_is_no_burst(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 419_328, 117_312, 148_512, 117_312])
+    assert bursts(with_stream(good, *peaks, *LENGTHS)) == ()
