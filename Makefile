@@ -8,6 +8,7 @@
 #   make tune     thresholds searched for a small network, the whole way (a minute; docs/studies.md)
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
 #   make faults   the catalogue of faults: each has to turn its suites red, in its words (an hour; goes on where it was; ARGS="--family hosts")
+#   make mutations  what green runs asked, mutated 10 000 times a suite and judged again: no loss stays a pass (ARGS="--each 1000")
 # uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
 
 PYTHON  ?= python3
@@ -21,7 +22,7 @@ SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup -
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test lab healthy platforms break faults validate tune lint setup clean
+.PHONY: run test lab healthy platforms break mutations faults validate tune lint setup clean
 .DEFAULT_GOAL := run
 
 run: $(VENV)/.run-ready
@@ -50,6 +51,9 @@ healthy: $(VENV)/.dev-ready
 
 platforms: $(VENV)/.dev-ready
 	env -u LABTESTS_TESTBED $(BIN)/python tests/healthy/healthy.py $(patsubst testbeds/%.yaml,--lab %,$(wildcard testbeds/*.yaml)) $(ARGS)
+
+mutations: $(VENV)/.dev-ready
+	env -u LABTESTS_TESTBED $(BIN)/python tests/mutations/mutations.py $(ARGS)
 
 faults: $(VENV)/.run-ready
 	env -u LABTESTS_TESTBED $(BIN)/python -m labtests faults run $(ARGS)

@@ -53,8 +53,33 @@ def _harmless() -> Iterator[None]:
         raise click.UsageError(said, error.ctx) from error
 
 
+_BY_WHAT_ONE_WANTS = {
+    "To begin": ("init", "new", "validate", "inventory", "schema", "simlab", "linuxlab"),
+    "A lab": ("check", "watch", "snapshot", "diff", "restore", "lock", "unlock", "who"),
+    "Its configuration": ("profile", "plan", "apply"),
+    "Runs": ("open", "journal", "render", "compare", "history", "site", "prune"),
+    "Nights": ("night", "metrics"),
+    "Studies": ("faults", "network", "topology", "sweep", "tune"),
+}
+"""Commands in the order in which somebody meets them; those that stand nowhere come last."""
+
+
 class _Commands(click.Group):
     """A LabError is an answer: its text on stderr and exit code 2."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """See click; in sections."""
+        known = {name for names in _BY_WHAT_ONE_WANTS.values() for name in names}
+        left = tuple(name for name in self.list_commands(ctx) if name not in known)
+        width = max(map(len, self.commands))
+        for title, names in {**_BY_WHAT_ONE_WANTS, "Others": left}.items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width))
+                for name in names
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
         """See click."""
@@ -72,7 +97,8 @@ class _Commands(click.Group):
         except OSError as error:
             if error.errno in (None, errno.EPIPE):  # ours; who reads has gone away
                 raise
-            tell(f"{error.filename or 'the result cannot be written'}: {error.strerror}")
+            place = error.filename2 or error.filename or "the result cannot be written"
+            tell(f"{place}: {error.strerror}")
             ctx.exit(2)
 
 
@@ -111,7 +137,7 @@ def schema() -> None:
     say(json.dumps(json_schema(), indent=2))
 
 
-for _command in (states.check, states.snapshot, states.diff, network):
+for _command in (states.check, states.watch, states.snapshot, states.diff, network):
     main.add_command(_command)
 
 

@@ -1,8 +1,11 @@
-"""Pause frames of a host: obeyed where PFC works for their priority, and nowhere else.
+"""Pause frames of a host: obeyed where PFC works for their priority, and nowhere else; and those of
+other kinds, which nobody may obey.
 
 The receiver pauses one of two classes, by pause frames of its own, as a slow host does. Where its
-port obeys and the senders are not told, the queue overflows: that is the control of both.
+port obeys and the senders are not told, the queue overflows: that is the control of all.
 """
+
+from dataclasses import replace
 
 import pytest
 
@@ -64,3 +67,27 @@ def test_pauses_of_a_lossy_class_stop_nothing(incast):
     incast.lossless_on_the_way(incast.priority_of(free))
     seen = incast.run("PFC of the other priority", traffic, storm=storm)
     incast.judge(not_stopped(seen, controls=incast.controls))
+
+
+@by_pauses
+@pytest.mark.covers("B6", "B7")
+def test_pauses_of_the_whole_link_and_of_no_class_stop_nothing(incast):
+    """802.3x pauses, and pauses for no class: a port in PFC mode is held by neither."""
+    held, _, storm, traffic = two_classes(incast)
+    incast.lossless_on_the_way(incast.priority_of(held))
+    of_link = incast.run("802.3x", traffic, storm=replace(storm, form="link"))
+    of_none = incast.run("for no class", traffic, storm=replace(storm, form="no class"))
+    incast.judge(
+        not_stopped(of_link, controls=incast.controls),
+        not_stopped(of_none, controls=incast.controls),
+    )
+
+
+@by_pauses
+@pytest.mark.covers("B8")
+def test_pauses_without_a_source_address_hold_like_others(incast):
+    """Pauses from the address 0: they go back to the senders like others, and nothing is lost."""
+    held, _, storm, traffic = two_classes(incast)
+    incast.lossless_on_the_way(incast.priority_of(held))
+    seen = incast.run("from the address 0", traffic, storm=replace(storm, form="no source"))
+    incast.judge(held_by_its_receiver(seen, controls=incast.controls))

@@ -10,7 +10,7 @@ as the example shows it, while marks slow nobody; with DCQCN, nothing is lost ei
 
 import pytest
 
-from labtests.verdicts import full_and_marked, lossless
+from labtests.verdicts import full_and_marked, held_by_pauses, lossless
 
 PRIORITY = 5
 LOW, HIGH, PERCENT, WEIGHTING = 10, 20, 30, 12  # WRED of its queue, as the example has it
@@ -56,5 +56,6 @@ def test_tagged_packets_cross_two_switches_without_loss(incast):
     incast.judge(
         lossless(held, queues, controls=incast.controls),
         full_and_marked(held),
+        held_by_pauses(held, ceiling_bits_per_s=incast.traffic.roce_ceiling_bits_per_s),
         lossless(slowed, queues, controls=incast.controls),
     )

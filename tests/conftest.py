@@ -35,6 +35,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_breaking",
         "test_breaking_platforms",
         "test_dcbx",
+        "test_drawn_mutations",
         "test_dry_run",
         "test_ended_restore",
         "test_every_sender",

@@ -20,6 +20,15 @@ HEADROOM_PEAK_BYTES = "headroom_peak_bytes"  # scope "priority": of its group, o
 SHARED_PEAK_BYTES = "shared_peak_bytes"  # the same, of shared memory
 POOL_PEAK_BYTES = "pool_peak_bytes"  # of the whole pool that this priority shares
 
+# -- what a stream tells beside (gauges): of the moment, or (PEAK) of its interval ----------------
+QUEUE_LENGTH_BYTES = "queue_length_bytes"  # scope "queue"
+QUEUE_MOST_BYTES = "queue_most_bytes"  # the same, at its most since somebody cleared it
+INGRESS_BYTES = "ingress_buffer_bytes"  # scope "priority": held on the way in
+INGRESS_PEAK_BYTES = "ingress_peak_bytes"  # the same, at its most
+HEADROOM_BYTES = "headroom_bytes"  # scope "priority": in use
+PFC_RX_FRAMES_PER_S = "pfc_rx_frames_per_s"  # scope "priority", frames/s
+PFC_TX_FRAMES_PER_S = "pfc_tx_frames_per_s"
+
 # -- PFC, switch and NIC alike (scope "priority", index = priority) ------------------------------
 PFC_RX_FRAMES = "pfc_rx_frames"
 PFC_TX_FRAMES = "pfc_tx_frames"
@@ -170,6 +179,8 @@ GAUGES = frozenset(
         *(QUEUE_LENGTH_PACKETS, QDISC_BACKLOG_BYTES),
         *(WATCHDOG_LAST_DROPPED_PACKETS, WATCHDOG_LAST_DROPPED_IN_PACKETS),
         *(QUEUE_PEAK_BYTES, HEADROOM_PEAK_BYTES, SHARED_PEAK_BYTES, POOL_PEAK_BYTES),
+        *(QUEUE_LENGTH_BYTES, QUEUE_MOST_BYTES, INGRESS_BYTES, INGRESS_PEAK_BYTES, HEADROOM_BYTES),
+        *(PFC_RX_FRAMES_PER_S, PFC_TX_FRAMES_PER_S),
     }
 )
 """Values that go up and down; they are never subtracted."""

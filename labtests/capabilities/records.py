@@ -73,6 +73,15 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PauseTimeout:
+    """After how long a pause a port drops all that it has to send, of every class, as long as the
+    pause goes on. What comes in goes on. No watchdog: it shuts no queue, and counts nothing."""
+
+    on: bool
+    timeout_ms: Annotated[int, range(1, 60_001)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortDeadlockDetection:
     """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
     once it has released one: the switch by itself, or somebody (`manual`)."""
@@ -99,6 +108,27 @@ class DeadlockTimes:
     action: Literal["forwarding", "discard"] = "forwarding"
     detect: Ticks = ()
     release: Ticks = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialOut:
+    """What a switch streams to labtests, which it dials: sensor paths that are sampled, and those
+    that are told when something happens, each in alphabetical order. Only what is called
+    `labtests` on it."""
+
+    address: Annotated[str, re.compile(r"[0-9.]{7,15}")]
+    port: Annotated[int, range(1, 65536)]
+    every_s: Annotated[int, range(1, 86401)]
+    sampled: tuple[Annotated[str, TEXT], ...] = ()
+    changes: tuple[Annotated[str, TEXT], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSetting:
+    """Whether the switch's gRPC is on, and what it streams to labtests, if it does."""
+
+    on: bool
+    ours: DialOut | None = None
 
 
 FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
@@ -469,6 +499,11 @@ class FlowResult:
         return self.tool.startswith("ib_read_")
 
 
+PauseForm = Literal["priority", "link", "no class", "no source"]
+"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
+although it has a time for each, of one priority and from the address 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
@@ -481,3 +516,4 @@ class StormResult:
     times: int
     frames: int
     because: str = ""
+    form: PauseForm = "priority"

@@ -19,6 +19,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
@@ -26,6 +27,7 @@ from labtests.capabilities.records import (
     PortWatchdog,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -92,6 +94,9 @@ PFC_WATCHDOG = Kind[PortWatchdog](
 WATCHDOG_TIMES = Kind[WatchdogTimes](
     "watchdog_times", "a switch whose PFC watchdog has times that can be set"
 )
+PAUSE_TIMEOUT = Kind[PauseTimeout](
+    "pause_timeout", "a switch that drops all that a port has to send which is paused for too long"
+)
 
 DEADLOCK_DETECTION = Kind[PortDeadlockDetection](
     "deadlock_detection", "a switch port that can look for PFC deadlocks and release them"
@@ -109,6 +114,8 @@ BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
     "a switch port whose thresholds of pauses can be set per priority",
 )
 
+STREAM = Kind[StreamSetting]("stream", "a switch that can be told to stream what it counts")
+
 DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
 
 DCBX_CONTROL = Kind[DcbxControl](
@@ -121,8 +128,8 @@ KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
-    *(WATCHDOG_TIMES, PFC_WATCHDOG, DEADLOCK_TIMES, DEADLOCK_DETECTION),
-    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX),
+    *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM),
     PORT_STATE,  # last: a port that is opened has all its settings
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a

@@ -23,6 +23,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
@@ -31,6 +32,7 @@ from labtests.capabilities.records import (
     Priority,
     QueueLimitSetting,
     SchedulingSetting,
+    StreamSetting,
     TrustSetting,
     WatchdogTimes,
 )
@@ -102,6 +104,7 @@ _FORMS: Mapping[str, Any] = {
     "headroom": tuple[tuple[Priority, Count], ...],
     "pfc_watchdog": PortWatchdog,
     "watchdog_times": WatchdogTimes,
+    "pause_timeout": PauseTimeout,
     "deadlock_detection": PortDeadlockDetection,
     "deadlock_times": DeadlockTimes,
     "pfc_alarm": PfcAlarm,
@@ -109,6 +112,7 @@ _FORMS: Mapping[str, Any] = {
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
     "port_state": PortState,
+    "stream": StreamSetting,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

@@ -97,3 +97,36 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
 def _meant(testbed: str, dry_run: bool) -> Readable | Path:
     """A dry run dials nobody."""
     return located(testbed) if dry_run else chosen(testbed)
+
+
+@click.command()
+@click.option(
+    "--testbed",
+    envvar="LABTESTS_TESTBED",
+    required=True,
+    help="Testbed file, or the name of one in testbeds/.",
+)
+@click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
+@click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
+@click.option("--seconds", type=click.FloatRange(1, 604800), help="End after so long.")
+@click.option("--all", "every", is_flag=True, help="Also show what is 0.")
+@click.option("--record", type=click.Path(path_type=Path), help="Add all records, as JSON lines.")
+@click.option("--influx", type=click.Path(path_type=Path), help="The same in line protocol.")
+@click.option("--metrics-port", type=click.IntRange(1, 65535), help="Answer Prometheus here.")
+@click.option("--metrics-address", default="127.0.0.1", show_default=True)
+@click.pass_context
+def watch(ctx: click.Context, /, **options: Any) -> None:
+    """Ports and priorities as their switches stream them (docs/telemetry.md).
+
+    Rate, queue, pauses, marks and drops, until Ctrl-C.
+    """
+    command = importlib.import_module("labtests.watching.command")
+    export = importlib.import_module("labtests.watching.export")
+    port, address = options.pop("metrics_port"), options.pop("metrics_address")
+    wanted = export.Wanted(
+        record=options.pop("record"),
+        influx=options.pop("influx"),
+        metrics=(address, port) if port else None,
+    )
+    options["testbed"] = load(_meant(options["testbed"], options["dry_run"]))
+    ctx.exit(command.watch(command.WatchRequest(wanted=wanted, **options), say))

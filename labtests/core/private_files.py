@@ -318,6 +318,7 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
     Raises LabError, OSError."""
     if not path.parent.is_dir():
         raise LabError(f"{path.parent}: there is no such folder\n  remedy: make it first")
+    _expect_replaceable(path)
     fresh = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         write_private(fresh, text)
@@ -325,6 +326,16 @@ def write_whole(path: Path, text: str, mode: int = 0o644) -> None:
         fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def _expect_replaceable(path: Path) -> None:
+    """Whoever may rename in /dev would have a file instead of /dev/null, or of /dev/stdout."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise NotPrivate(
+                f"{path} is not a regular file, and is not replaced by one\n"
+                "  remedy: remove it, or write elsewhere"
+            )
 
 
 def reserve(path: Path) -> Path:

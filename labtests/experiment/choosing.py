@@ -35,6 +35,14 @@ routing protocols and CNPs use, come with the rest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CnpSetting:
+    """The DSCP of a receiver's CNPs, and how long it waits between two of one flow."""
+
+    dscp: int
+    interval_us: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Maps:
     """The class of each DSCP: `queues` at the bottleneck, `priorities` at hosts that have some (the
     same at all of them, or None), `pauses`: the priority that the switch pauses for it."""
@@ -151,11 +159,14 @@ def _queue_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
     return lab.setting(at, QUEUE_MAP).read("")
 
 
-def cnp_dscp_asked(lab: Lab, at: Endpoint) -> Asking[int | None]:
-    """The DSCP that a receiver gives to its CNPs, where it has a notification point."""
+def cnps_asked(lab: Lab, at: Endpoint) -> Asking[CnpSetting | None]:
+    """How a receiver sends its CNPs, where it has a notification point that tells their DSCP."""
     if not (lab.has(at.device, DCQCN_NP) and lab.has(at.device, NOTIFICATION_POINT)):
         return None
-    return dict((yield from lab.shown(at, DCQCN_NP)).values).get("cnp_dscp")
+    values = dict((yield from lab.shown(at, DCQCN_NP)).values)
+    if "cnp_dscp" not in values:
+        return None
+    return CnpSetting(dscp=values["cnp_dscp"], interval_us=values.get("min_time_between_cnps"))
 
 
 def maps_of(lab: Lab, roles: Roles, *, rdma: bool = False) -> Maps:
@@ -169,6 +180,7 @@ def maps_of(lab: Lab, roles: Roles, *, rdma: bool = False) -> Maps:
     able = lab.able(DscpClasses)
     nics = dict.fromkeys(r.nic for r in (*roles.senders, roles.receiver) if r.nic.device in able)
     of_hosts = [lab.ask(each.device, _dscp_map(lab, each)) for each in nics]
+    cnps = lab.ask(nic.device, cnps_asked(lab, nic)) if rdma else None
     return Maps(
         where=str(at),
         queues=queues,
@@ -176,7 +188,7 @@ def maps_of(lab: Lab, roles: Roles, *, rdma: bool = False) -> Maps:
         priorities=tuple(_agreed(each) for each in zip(*of_hosts, strict=True)) or None,
         pauses=pauses,
         strict=_strict(lab, at),
-        cnp_dscp=lab.ask(nic.device, cnp_dscp_asked(lab, nic)) if rdma else None,
+        cnp_dscp=cnps.dscp if cnps is not None else None,
         odd=_odd(dict(zip(nics, of_hosts, strict=True))),
     )
 

@@ -9,12 +9,21 @@ from functools import cached_property
 from math import ceil
 from typing import Literal
 
-from labtests.capabilities.device import EcnCurves, EcnMarking, MemoryLimits, QueueShares, Shares
+from labtests.capabilities.device import (
+    DcqcnWords,
+    EcnCurves,
+    EcnMarking,
+    MemoryLimits,
+    QueueShares,
+    Shares,
+)
 from labtests.capabilities.records import (
     DcbxControl,
     DcbxSetting,
+    DcqcnSetting,
     EcnSetting,
     MarkingCurve,
+    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     SchedulingSetting,
@@ -25,8 +34,11 @@ from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
     DCBX,
     DCBX_CONTROL,
+    DCQCN_NP,
+    DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
     PFC_WATCHDOG,
@@ -67,6 +79,8 @@ PATIENCE = 4.0
 FLOWS_EACH = 4
 FAILS_AFTER, FAILS_FOR, FAILURE_LOADS = 1.0, 1.0, 4.0
 """In times of a load: when a link fails, how long it is down, and how long all goes on."""
+FILLING_S, REST_SAMPLES, REST_REFRESHES = 1.0, 5, 2.0
+"""Of a long storm: until a switch has paused the senders, and what comes after that."""
 
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
@@ -93,6 +107,7 @@ class Incast:
     watches_dcbx: bool = field(default=False, init=False)
     _refresh: Refresh | None = field(default=None, init=False)
     _watermarks: bool = field(default=False, init=False)
+    _sampled_hosts: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.roles: Roles = self._own_roles()
@@ -261,8 +276,9 @@ class Incast:
         """The same for the queue of the receiver's CNPs, at each port that they leave a switch by.
         A lab whose receiver does not tell their DSCP, or a port where others have it, skips it."""
         nic, shared = self.receiver.nic, self.queues
-        dscp = self.lab.ask(nic.device, choosing.cnp_dscp_asked(self.lab, nic))
-        if dscp is None or shared[dscp] == shared[0]:
+        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
+        dscp = 0 if cnps is None else cnps.dscp
+        if shared[dscp] == shared[0]:
             raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self._serve_first(at, choosing.queues_at(self.lab, at, self.roles.tags)[dscp])
@@ -365,6 +381,24 @@ class Incast:
         ports = (*opposite, *self.roles.transit, *self.roles.behind)
         return tuple(at for at in dict.fromkeys(ports) if self.lab.has(at.device, kind))
 
+    def sample_hosts(self) -> None:
+        """In every phase from now on, samples have what NICs sent and got, too."""
+        self._sampled_hosts = True
+
+    def long_storm(self, priority: int) -> PauseStorm:
+        """One that lasts so long that a part of it, at rest, is seen in some samples, however
+        seldom the switch refreshes its counters."""
+        refresh_s = 0.0
+        if self.lab.planned is None:
+            refresh_s = self._measured_refresh().seconds or 0.0
+        rest_s = REST_REFRESHES * refresh_s + REST_SAMPLES * self.pace.sample_every_s
+        return self.storm(priority, round(1000 * (FILLING_S + rest_s)), times=1, apart_s=0.5)
+
+    def no_watchdog(self) -> None:
+        """No queue of the bottleneck is shut because it is paused for long."""
+        if self.lab.has(self.bottleneck.device, PFC_WATCHDOG):
+            self.set(self.bottleneck, PFC_WATCHDOG, "off")
+
     def read_watermarks(self) -> None:
         """Every phase from now on tells the most that the senders' switch ports held in it."""
         self._watermarks = True
@@ -396,6 +430,10 @@ class Incast:
         place = self.lab.place(at, WATCHDOG_TIMES)
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
+
+    def drop_after(self, timeout: PauseTimeout) -> None:
+        """The bottleneck's switch drops all that a port has to send which is paused for so long."""
+        self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 
     def warn_of_pauses(
         self, thresholds: Thresholds, way: Literal["received", "sent"] = "sent"
@@ -438,6 +476,27 @@ class Incast:
         for role in self.senders:
             self.set(role.nic, REACTION_POINT, priorities)
         self.set(self.receiver.nic, NOTIFICATION_POINT, priorities)
+
+    def space_cnps(self, interval_us: int) -> None:
+        """The receiver's notification point leaves so long between two CNPs of one flow."""
+        self._dcqcn(self.receiver, DCQCN_NP, "roce_np", {"cnp_interval_us": interval_us})
+
+    def reaction_point(self, sender: Role, **values: int) -> None:
+        """These parameters of its reaction point, by the field's names (docs/profiles.md)."""
+        self._dcqcn(sender, DCQCN_RP, "roce_rp", values)
+
+    def _dcqcn(
+        self,
+        role: Role,
+        kind: Kind[DcqcnSetting],
+        side: Literal["roce_rp", "roce_np"],
+        values: Mapping[str, int],
+    ) -> None:
+        part = self.lab.part(role.nic.device, DcqcnWords)
+        own = dict(self.lab.current(role.nic, kind).values) | dict(
+            part.dcqcn_for(side, values).values
+        )
+        self.set(role.nic, kind, DcqcnSetting(side=side, values=tuple(sorted(own.items()))))
 
     # -- traffic: a lab whose links do not carry it skips the test, with the reason -------------
 
@@ -517,6 +576,10 @@ class Incast:
         parts = self.flows(patterns.fan(senders), first, *(each,) * (senders - 1))
         lasts_s = PATIENCE * self.pace.load_s
         return tuple(replace(part, lasts_s=lasts_s) for part in parts)
+
+    def pressed(self, slowing: FlowTool, deaf: FlowTool) -> tuple[SenderPart, ...]:
+        """One of two senders all the time, the other for a part of it, as `Traffic.pressed`."""
+        return self.traffic.pressed(tuple(patterns.two_to_one(self.roles)), slowing, deaf)
 
     def overload_each(self, traffic: Class) -> tuple[SenderPart, ...]:
         """Each host in turn gets more than its link carries, by UDP from others."""
@@ -624,6 +687,7 @@ class Incast:
             shown=self.phases[-1].evidence.numbers if self.phases else frozenset(),
             mtu_bytes=self.traffic.mtu_bytes,
             watermarks=self._watermarks,
+            sampled_hosts=self._sampled_hosts,
             own_mtu_bytes=self.traffic.own_mtu_bytes,
             dcbx=self.watches_dcbx,
         )

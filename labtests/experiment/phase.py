@@ -25,6 +25,7 @@ from labtests.experiment.settings import (
     settings_seen,
 )
 from labtests.experiment.storming import ReceiverStorm, storming
+from labtests.experiment.streaming import Streams
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import (
@@ -103,6 +104,7 @@ class Phase:
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
     dcbx: bool = False  # and what DCBX has come to at the senders' cables
     watermarks: bool = False  # and the most that their ports held
+    sampled_hosts: bool = False  # samples have what NICs sent and got, too
 
     def planned(self) -> Evidence:
         """No traffic, no evidence: what a `--plan` run has instead of a phase."""
@@ -112,11 +114,14 @@ class Phase:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         counters = _Counters(Telemetry(self.lab, self.lab.clock), self._watch())
+        streams = Streams(self.lab, self._watch(), self.pace)
+        streams.begin()
         self._say("quiet window")
         seen = self._settings()
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
         logged, forgotten = self._logged(), self._peaks(forget=True)
+        streams.quiet()
         evidence = self._under_traffic(evidence, traffic, counters)
         evidence = self._settled(evidence, counters)
         peaks = (forgotten, self._peaks())
@@ -127,7 +132,7 @@ class Phase:
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
         changed = by_others + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
-        evidence = replace(evidence, dcbx=agreed)
+        evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
         return PhaseRecord(evidence=evidence, settings=seen.settings)
 
     def _logged(self) -> tuple[WarningLog, ...]:
@@ -300,6 +305,7 @@ class Phase:
             bottleneck=(bottleneck.device, bottleneck.interface),
             cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
+            sampled_hosts=self.sampled_hosts,
         )
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
@@ -322,17 +328,18 @@ class Phase:
 
     def _cnp_class(self, seen: DeviceSettings) -> CnpClass | None:
         """Where the receiver's CNPs go on their way back, by the maps as read."""
-        if seen.cnp_dscp is None:
+        if (cnps := seen.cnps) is None:
             return None
         ports = dict.fromkeys(role.switch for role in self.roles.senders)
         return CnpClass(
-            dscp=seen.cnp_dscp,
+            dscp=cnps.dscp,
+            interval_us=cnps.interval_us,
             queues=tuple(
-                (at.device, at.interface, seen.queues[at][seen.cnp_dscp])
+                (at.device, at.interface, seen.queues[at][cnps.dscp])
                 for at in ports
                 if at in seen.queues
             ),
-            returns=returns(self.roles, seen.queues, seen.cnp_dscp),
+            returns=returns(self.roles, seen.queues, cnps.dscp),
         )
 
     def _unreachable(self, traffic: Iterable[SenderPart]) -> Iterable[str]:

@@ -11,7 +11,7 @@ from labtests.experiment.phase import PhaseRecord
 from labtests.journal.values import readable
 from labtests.lab.changes import Change
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import Station, stations
+from labtests.verdicts import Station, bursts, headrooms, stations
 
 Json = dict[str, Any]
 
@@ -79,6 +79,7 @@ def _phase(record: PhaseRecord) -> Json:
         "watermarks": [
             {**_sample(reading), "missing": reading.missing} for reading in _peaks(evidence)
         ],
+        **_streamed(evidence),
         "settings": [
             {
                 "device": seen.at.device,
@@ -88,6 +89,22 @@ def _phase(record: PhaseRecord) -> Json:
             }
             for seen in record.settings
         ],
+    }
+
+
+def _streamed(evidence: Evidence) -> Json:
+    """What switches sent of themselves; nothing where none was asked to."""
+    streamed = evidence.streamed
+    if streamed is None:
+        return {}
+    return {
+        "streamed": [sample._asdict() for sample in streamed.samples],
+        "alarms": [alarm._asdict() for alarm in streamed.alarms],
+        "stream_troubles": [asdict(trouble) for trouble in streamed.troubles],
+        "headroom": [
+            {**asdict(each), "margin_bytes": each.margin_bytes} for each in headrooms(evidence)
+        ],
+        "microbursts": [{**asdict(each), "flows": list(each.flows)} for each in bursts(evidence)],
     }
 
 

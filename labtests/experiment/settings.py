@@ -10,6 +10,7 @@ from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
+    PAUSE_TIMEOUT,
     PFC,
     PFC_WATCHDOG,
     QUEUE_LIMITS,
@@ -20,7 +21,7 @@ from labtests.capabilities.settings import (
     Kind,
     kind_of,
 )
-from labtests.experiment.choosing import cnp_dscp_asked, queues_asked
+from labtests.experiment.choosing import CnpSetting, cnps_asked, queues_asked
 from labtests.experiment.crossings import entries
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
@@ -51,11 +52,11 @@ class SettingSeen:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSettings:
     """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each
-    port that has one. `cnp_dscp`: of the receiver's CNPs, where it has a notification point."""
+    port that has one. `cnps`: the receiver's, where it has a notification point."""
 
     settings: tuple[SettingSeen, ...]
     queues: Mapping[Endpoint, tuple[int, ...]]
-    cnp_dscp: int | None = None
+    cnps: CnpSetting | None = None
 
     @property
     def pfc(self) -> dict[tuple[str, str], PfcSetting]:
@@ -74,17 +75,27 @@ class DeviceSettings:
             for seen in earlier.settings
             if now.get((seen.at, seen.setting)) != seen.value
         ]
-        if self.cnp_dscp != earlier.cnp_dscp:
-            sentences.append(
-                f"cnp_dscp of the receiver was changed externally during the phase: "
-                f"{earlier.cnp_dscp} before, {self.cnp_dscp} after it"
+        sentences += [
+            f"{name} of the receiver was changed externally during the phase: "
+            f"{before} before, {after} after it"
+            for name, before, after in zip(
+                _CNPS, _told(earlier.cnps), _told(self.cnps), strict=True
             )
+            if before != after
+        ]
         sentences += [
             _changed(at, "DSCP map", queues, self.queues.get(at))
             for at, queues in earlier.queues.items()
             if self.queues.get(at) != queues
         ]
         return tuple(sentences)
+
+
+_CNPS = ("cnp_dscp", "min_time_between_cnps")
+
+
+def _told(cnps: CnpSetting | None) -> tuple[int | None, int | None]:
+    return (None, None) if cnps is None else (cnps.dscp, cnps.interval_us)
 
 
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
@@ -148,12 +159,12 @@ def settings_seen(
             asked,
             both(
                 by_name({at: queues_asked(lab, at, roles.tags) for at in maps}),
-                cnp_dscp_asked(lab, notifier) if device == of_cnps else known(None),
+                cnps_asked(lab, notifier) if device == of_cnps else known(None),
             ),
         )
-        queues, cnp_dscp = more
+        queues, cnps = more
         settings = tuple(each for each in seen if each is not None)
-        return DeviceSettings(settings=settings, queues=queues, cnp_dscp=cnp_dscp)
+        return DeviceSettings(settings=settings, queues=queues, cnps=cnps)
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
         found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
@@ -162,13 +173,13 @@ def settings_seen(
     return DeviceSettings(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
-        cnp_dscp=next((each.cnp_dscp for each in found if each.cnp_dscp is not None), None),
+        cnps=next((each.cnps for each in found if each.cnps is not None), None),
     )
 
 
 def _watching(lab: Lab, at: Endpoint) -> Places:
-    """The settings of the PFC watchdog there; its times may be the whole switch's."""
-    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG)
+    """What ends long pauses there; some of it may be the whole switch's."""
+    kinds: tuple[Kind[Any], ...] = (WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT)
     able = (kind for kind in kinds if lab.has(at.device, kind))
     return tuple((lab.place(at, kind), kind) for kind in able)
 

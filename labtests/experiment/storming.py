@@ -44,6 +44,7 @@ class ReceiverStorm:
             lasting_ms=self.storm.lasting_ms,
             times=self.storm.times,
             frames=self.storm.frames,
+            form=self.storm.form,
             because=next(filter(None, self._problems()), ""),
         )
 

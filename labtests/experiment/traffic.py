@@ -228,6 +228,15 @@ class Traffic:
         bits = self.roce_ceiling_bits_per_s * self.pace.load_s
         return max(round(bits / 8 / message_bytes / queue_pairs), FEWEST_MESSAGES)
 
+    def pressed(
+        self, ways: Sequence[Way], slowing: FlowTool, deaf: FlowTool
+    ) -> tuple[SenderPart, ...]:
+        """The first way's flow for eight rows, the other's in the third and the fourth of them."""
+        every_s = self.pace.row_every_s
+        first, other = self.flows(ways, (slowing, deaf), (), rows=8)
+        tool = deaf.of_flow(1, seconds=2 * every_s, row_every_s=every_s)
+        return first, replace(other, tool=tool, starts_after_s=2.0 * every_s)
+
     def in_turns(self, groups: Sequence[Sequence[Way]], traffic: Class) -> tuple[SenderPart, ...]:
         """Long datagrams from each host of a group at its link's rate; group by group."""
         each_s = self.pace.load_s

@@ -52,6 +52,19 @@ SUITES: Mapping[str, FaultedSuite] = {
         test="test_a_sender_without_reaction_point_drops_in_its_own_queue_only",
         middle_s=3.0,
     ),
+    "np": FaultedSuite(
+        file="test_dcqcn_points",
+        test="test_cnps_are_as_far_apart_as_the_receiver_says",
+        at="experiment 'a CNP each 4000 us': traffic",
+    ),
+    "recovery": FaultedSuite(
+        file="test_dcqcn_points", test="test_a_sender_speeds_up_again_when_marks_cease"
+    ),
+    "slower-rp": FaultedSuite(
+        file="test_dcqcn_points",
+        test="test_a_sender_that_speeds_up_more_slowly_gets_less",
+        at="experiment 'one of them slower': traffic",
+    ),
     "s19": FaultedSuite(
         file="test_priority_tags",
         test="test_tagged_packets_cross_two_switches_without_loss",
@@ -77,6 +90,11 @@ SUITES: Mapping[str, FaultedSuite] = {
     "thresholds": FaultedSuite(
         file="test_thresholds",
         test="test_pauses_begin_at_their_threshold_and_headroom_takes_the_rest",
+    ),
+    "outside": FaultedSuite(
+        file="test_threshold_from_outside",
+        test="test_a_port_pauses_at_its_threshold_counted_from_outside",
+        at="experiment 'little by little': traffic",
     ),
     "both": FaultedSuite(
         file="test_pfc_and_dcqcn",
@@ -126,9 +144,22 @@ SUITES: Mapping[str, FaultedSuite] = {
     "lossy-pauses": FaultedSuite(
         file="test_pauses_of_a_host", test="test_pauses_of_a_lossy_class_stop_nothing"
     ),
+    "odd-pauses": FaultedSuite(
+        file="test_pauses_of_a_host",
+        test="test_pauses_of_the_whole_link_and_of_no_class_stop_nothing",
+        at="experiment 'for no class': traffic",
+    ),
+    "nameless-pauses": FaultedSuite(
+        file="test_pauses_of_a_host",
+        test="test_pauses_without_a_source_address_hold_like_others",
+    ),
     "watchdog": FaultedSuite(
         file="test_pfc_watchdog",
         test="test_the_watchdog_shuts_a_queue_that_is_paused_without_end",
+    ),
+    "timeout": FaultedSuite(
+        file="test_pause_timeout",
+        test="test_the_pause_timeout_drops_all_that_leaves_a_port_that_is_paused_for_too_long",
     ),
     "deadlock": FaultedSuite(
         file="test_deadlock_detection",

@@ -39,7 +39,13 @@ def history() -> None:
 @history.command(name="list")
 @HISTORY
 @_of_lab
-@click.option("--most", default=20, show_default=True, help="So many runs, newest first.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="So many runs, newest first.",
+)
 def list_runs(where: str, testbed: str, backend: str, most: int) -> None:
     """One line for each run."""
     _lines(_command().listed(where, testbed=testbed, backend=backend, most=most))
@@ -111,7 +117,13 @@ def site(where: str, out: Path) -> None:
 @HISTORY
 @click.argument("old")
 @click.argument("new")
-@click.option("--most", default=20, show_default=True, help="Lines of each kind; 0: all.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Lines of each kind; 0: all.",
+)
 @click.pass_context
 def compare(ctx: click.Context, /, where: str, old: str, new: str, most: int) -> None:
     """What is different between two runs.

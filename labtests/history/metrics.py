@@ -12,6 +12,7 @@ from typing import Any
 
 from labtests.core.errors import LabError
 from labtests.core.output import tell
+from labtests.core.printable import for_terminal
 from labtests.core.private_files import write_whole
 from labtests.history.comparing import facts_of
 from labtests.history.records import OUTCOMES, KeptRun, is_ahead
@@ -48,7 +49,7 @@ def _read(where: str) -> dict[str, Any]:
         for lab, runs in history.labs().items():
             sound = [each for each in runs if each.run.faults == "[]"]
             if sound:
-                _add(families, list(lab), history.whole(sound[0].number))
+                _add(families, _shown(*lab), history.whole(sound[0].number))
     families["read"].add_metric([], 1)
     return families
 
@@ -82,11 +83,17 @@ def _add(families: dict[str, Any], lab: list[str], run: KeptRun) -> None:
         families["tests"].add_metric([*lab, outcome], outcomes.count(outcome))
     for test in run.tests:
         if test.outcome != "skipped":
-            families["test"].add_metric([*lab, test.name], float(test.outcome == "pass"))
+            families["test"].add_metric([*lab, *_shown(test.name)], float(test.outcome == "pass"))
         for (phase, question, name, again), fact in facts_of(test):
             if fact.margin is not None:
-                labels = [*lab, test.name, phase, question, name, again, fact.unit]
-                families["margin"].add_metric(labels, fact.margin)
+                labels = _shown(test.name, phase, question, name, again, fact.unit)
+                families["margin"].add_metric([*lab, *labels], fact.margin)
+
+
+def _shown(*labels: str) -> list[str]:
+    """On one line, whoever wrote them: Prometheus escapes `\\n` only, and some readers of its text
+    end a line at other characters too."""
+    return list(map(for_terminal, labels))
 
 
 def _seconds(when: str) -> float | None:

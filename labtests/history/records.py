@@ -241,9 +241,13 @@ def state_of(folder: Path) -> Mapping[Place, str] | None:
 
 
 def _cables(folder: Path) -> dict[Place, str]:
-    """Who is at the other end, as the check before the run has heard it."""
+    """Who is at the other end, as the check before the run has heard it; nothing where its file
+    cannot be read."""
     file = folder / "check.json"
-    found = json_of(handed(file)) if file.is_file() else []
+    try:
+        found = json_of(handed(file)) if file.is_file() else []
+    except (LabError, OSError, ValueError):  # who hears nothing knows nothing
+        return {}
     heard = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
     return {
         (str(each.get("device")), str(each.get("port")), CABLE): str(each.get("finding"))

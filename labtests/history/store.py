@@ -93,7 +93,8 @@ class History:
                 f"the history is off ({VARIABLE}={OFF})\n  remedy: unset it, or name one: "
                 "--history FILE"
             )
-        if not makes and "://" not in where and not Path(where).expanduser().exists():
+        file = _file_of(where)
+        if not makes and file is not None and not file.exists():
             raise HistoryUnusable(
                 f"{where}: there is no history\n  remedy: a run makes it when it ends, as does "
                 f"labtests history import FOLDER; --history or {VARIABLE} name another one"
@@ -217,9 +218,25 @@ def _newest_first(rows: Iterable[Any]) -> list[int]:
     return [run for _, run in sorted(order, reverse=True)]
 
 
-def _url(where: str) -> URL:
+_IN_SQLITE = "sqlite:///"
+
+
+def _file_of(where: str) -> Path | None:
+    """Of SQLite's; None: a URL of something else. Raises HistoryUnusable."""
     if "://" not in where:
-        return URL.create("sqlite", database=str(reserve(Path(where).expanduser())))
+        return Path(where).expanduser()
+    if not where.startswith(_IN_SQLITE) or where == _IN_SQLITE:
+        return None
+    if "?" in where:  # `mode=memory` would keep nothing of what is entered
+        raise HistoryUnusable(
+            f"{VARIABLE}={where}: a file of SQLite has no options\n  remedy: its path alone"
+        )
+    return Path(where.removeprefix(_IN_SQLITE))
+
+
+def _url(where: str) -> URL:
+    if (file := _file_of(where)) is not None:
+        return URL.create("sqlite", database=str(reserve(file)))
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
@@ -234,8 +251,6 @@ def _url(where: str) -> URL:
         used(url.password)
     if url.drivername in ("postgres", "postgresql"):
         return url.set(drivername="postgresql+psycopg")
-    if url.drivername == "sqlite" and url.database:
-        return url.set(database=str(reserve(Path(url.database))))
     raise HistoryUnusable(
         f"a history is kept in SQLite or PostgreSQL, not in {url.drivername!r}\n"
         f"  remedy: {VARIABLE}=FILE or {VARIABLE}=postgresql://host/name"

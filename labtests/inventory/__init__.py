@@ -17,7 +17,9 @@ from labtests.inventory.testbed import (
     Management,
     NotInTestbed,
     Port,
+    TelemetryPlace,
     Testbed,
+    TlsFiles,
     Vlan,
 )
 
@@ -33,7 +35,9 @@ __all__ = [
     "NotInTestbed",
     "Port",
     "Readable",
+    "TelemetryPlace",
     "Testbed",
+    "TlsFiles",
     "Vlan",
     "chosen",
     "expect_place",

@@ -20,6 +20,7 @@ from labtests.inventory.schema import (
     LinkForm,
     PortForm,
     Settings,
+    TelemetryForm,
     TestbedFile,
 )
 from labtests.inventory.testbed import (
@@ -29,7 +30,9 @@ from labtests.inventory.testbed import (
     Link,
     Management,
     Port,
+    TelemetryPlace,
     Testbed,
+    TlsFiles,
     Vlan,
 )
 
@@ -92,7 +95,24 @@ def _device(name: str, part: DeviceForm, tree: object, file: Path) -> Device:
         management=_management(name, part.management.host, tree, file.parent),
         ports=tuple(_port(name, interface, port) for interface, port in part.ports.items()),
         groups=tuple(part.groups),
+        telemetry=_telemetry(part.telemetry, file.parent),
     )
+
+
+def _telemetry(part: TelemetryForm | None, folder: Path) -> TelemetryPlace | None:
+    if part is None:
+        return None
+    tls = None
+    if part.tls is not None:
+        names = ("ca", "certificate", "key")
+        files = {name: _absolute(folder, getattr(part.tls, name)) for name in names}
+        tls = TlsFiles(**files, server_name=part.tls.server_name)
+    told = part.model_dump(exclude={"tls", "insecure"})
+    return TelemetryPlace(**told, tls=tls)
+
+
+def _absolute(folder: Path, text: str) -> str:
+    return str((folder / Path(text).expanduser()).absolute())
 
 
 def _management(device: str, host: str, tree: object, folder: Path) -> Management:
@@ -102,7 +122,7 @@ def _management(device: str, host: str, tree: object, folder: Path) -> Managemen
     }
     for key in ("key_file", "known_hosts"):
         if key in given:
-            given[key] = str((folder / Path(given[key]).expanduser()).absolute())
+            given[key] = _absolute(folder, given[key])
     if "known_hosts" in given:
         given["known_hosts_beside"] = str(folder.absolute())
     assert set(given) <= {field.name for field in fields(Management)}

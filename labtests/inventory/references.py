@@ -6,6 +6,7 @@ have the right form is passed over: form.py has reported it.
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 
 from labtests.inventory.mistakes import Mistakes, Path, nearest, quoted
 from labtests.inventory.names import split_address
@@ -22,6 +23,7 @@ def check_references(tree: object, platforms: frozenset[str], mistakes: Mistakes
     check.groups()
     check.platforms(platforms)
     check.managements()
+    check.telemetries()
     check.addresses()
     check.rdma_devices()
     check.vlans()
@@ -105,6 +107,26 @@ class _ReferenceCheck:
             if isinstance(host, str) and type(number) is int:
                 what = f"management address {quoted(host)} port {number} is used twice"
                 uses.note((host.lower(), number), path, what)
+
+    def telemetries(self) -> None:
+        """A stream without TLS is one that somebody has asked for."""
+        for device in mapping(self.tree, "devices"):
+            path: Keys = ("devices", device, "telemetry")
+            given = mapping(self.tree, *path)
+            plain = given.get("insecure") is True
+            if given and plain == (given.get("tls") is not None):
+                problem = (
+                    "it has both `tls:` and `insecure: true`"
+                    if plain
+                    else "name `tls:` (ca, certificate, key), or say `insecure: true`"
+                )
+                self.mistakes.add(path, problem)
+            dials = given.get("kind") == "dial-out"
+            if dials and not _is_ipv4(given.get("address")):
+                problem = "dial-out needs `address`: our IPv4 address, as the switch reaches it"
+                self.mistakes.add(path, problem)
+            elif given.get("kind") == "gnmi" and given.get("port") == 0:
+                self.mistakes.add((*path, "port"), "a gNMI server has a port of its own")
 
     def addresses(self) -> None:
         uses = _Uses(mistakes=self.mistakes)
@@ -247,3 +269,10 @@ def resolved(tree: object, text: str) -> Endpoint | str:
     if interface not in ports:
         return f"{device} has no port {quoted(interface)}: {nearest(interface, ports)}"
     return Endpoint(device=device, interface=interface)
+
+
+def _is_ipv4(text: object) -> bool:
+    try:
+        return isinstance(text, str) and bool(IPv4Address(text))
+    except ValueError:
+        return False

@@ -106,6 +106,39 @@ class PortForm(_TestbedForm):
     )
 
 
+class TlsForm(_TestbedForm):
+    """Who trusts whom in a stream. Files are PEM; relative paths start at this file's folder."""
+
+    ca: FilePath = Field(description="Who has signed the other end's certificate.")
+    certificate: FilePath = Field(description="The certificate that labtests shows.")
+    key: FilePath = Field(description="Its private key, readable by its owner alone.")
+    server_name: Host | None = Field(
+        default=None, description="What the switch's certificate is for, if not its address."
+    )
+
+
+class TelemetryForm(_TestbedForm):
+    """What a switch streams while a lab is open (docs/telemetry.md)."""
+
+    kind: Literal["gnmi", "dial-out"] = Field(
+        description="gnmi: labtests subscribes at the switch; dial-out: the switch connects to us."
+    )
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        description="TCP port of the gNMI server, or ours that the switch dials (0: a free one)."
+    )
+    address: Host | None = Field(
+        default=None, description="dial-out: ours, as the switch reaches it."
+    )
+    sample_every_s: Annotated[int, Field(ge=1, le=3600)] = 1
+    encoding: Literal["json_ietf", "proto"] = "json_ietf"
+    tls: TlsForm | None = None
+    insecure: bool = Field(default=False, description="true: without TLS, said explicitly.")
+    user: User | None = Field(default=None, description="gnmi: login name; else that of SSH.")
+    password_env: EnvironmentName | None = Field(
+        default=None, description="gnmi: the variable with the password; else that of SSH."
+    )
+
+
 class DeviceForm(_TestbedForm):
     """One box."""
 
@@ -113,6 +146,9 @@ class DeviceForm(_TestbedForm):
     groups: list[Name] = Field(default=[], description="Groups; the first that has a value wins.")
     management: ManagementForm
     ports: dict[Interface, PortForm | None] = Field(default={}, description="Ports by interface.")
+    telemetry: TelemetryForm | None = Field(
+        default=None, description="Its streams; off unless given (docs/telemetry.md)."
+    )
 
 
 class LinkForm(_TestbedForm):

@@ -90,6 +90,34 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TlsFiles:
+    """PEM files of one stream, by absolute paths. `server_name` is what the switch's certificate
+    is for; None: the address it is reached at."""
+
+    ca: str
+    certificate: str
+    key: str
+    server_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryPlace:
+    """How a switch streams (docs/telemetry.md). "gnmi": labtests subscribes at `address` (None: the
+    management's host); "dial-out": labtests listens at `address`, and the switch is told to dial
+    there. `tls is None` only where the file says `insecure: true`. Holds the name of a secret,
+    never one."""
+
+    kind: Literal["gnmi", "dial-out"]
+    port: int
+    address: str | None = None
+    sample_every_s: int = 1
+    encoding: Literal["json_ietf", "proto"] = "json_ietf"
+    tls: TlsFiles | None = None
+    user: str | None = None
+    password_env: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
     """One box. `platform` is the name of its module in labtests/drivers and in simlab/faces."""
 
@@ -98,6 +126,7 @@ class Device:
     management: Management
     ports: tuple[Port, ...] = ()
     groups: tuple[str, ...] = ()
+    telemetry: TelemetryPlace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,14 +242,23 @@ class Testbed:
             return None
         return link.b if endpoint == link.a else link.a
 
-    def rerouted(self, managements: Mapping[str, Management]) -> "Testbed":
-        """The same lab behind other management addresses: what a dry run uses."""
-        for name in managements:
+    def rerouted(
+        self,
+        managements: Mapping[str, Management],
+        telemetries: Mapping[str, TelemetryPlace] = MappingProxyType({}),
+    ) -> "Testbed":
+        """The same lab behind other management addresses, and other ends of its streams: what a dry
+        run uses."""
+        for name in (*managements, *telemetries):
             self.device(name)
         return replace(
             self,
             devices=tuple(
-                replace(device, management=managements.get(device.name, device.management))
+                replace(
+                    device,
+                    management=managements.get(device.name, device.management),
+                    telemetry=telemetries.get(device.name, device.telemetry),
+                )
                 for device in self.devices
             ),
         )

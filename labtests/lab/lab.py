@@ -29,6 +29,7 @@ from labtests.lab.changes import (
 from labtests.lab.devices import Devices
 from labtests.lab.sending import Sending
 from labtests.measure.evidence import Backend
+from labtests.streams import Collectors
 from labtests.transport.asking import Asking, outcomes, side_by_side
 from labtests.transport.exchanges import Exchanges
 from labtests.transport.protocol import Clock, Transport
@@ -83,6 +84,7 @@ class Lab(Devices):
         self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the transcript
         self.lines: Mapping[str, SshLine] = {}  # of the sessions; a recording has none
+        self.streams: Collectors | None = None  # opened by streaming.open_streams
         self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk

@@ -22,6 +22,7 @@ from labtests.capabilities.records import (
     WarningLog,
 )
 from labtests.core.units import BitsPerSecond
+from labtests.measure.streamed import Streamed
 
 Key = tuple[str, str, str, int, str]
 
@@ -95,11 +96,13 @@ class CnpReturn:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CnpClass:
     """The DSCP that the receiver gives to its CNPs, as read, the queue of it at the switch port
-    opposite each sender: (switch, port, queue), and where they pass before that."""
+    opposite each sender: (switch, port, queue), and where they pass before that. `interval_us`:
+    how long it says that it waits between two of one flow; None: it does not."""
 
     dscp: int
     queues: tuple[tuple[str, str, int], ...]
     returns: tuple[CnpReturn, ...] = ()
+    interval_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +161,8 @@ class Evidence:
     `probes` are what tools tell that measure beside the flows, and load nothing.
     `dcbx` is what each sender's NIC port and the switch port opposite showed of it, when asked for.
     `shown` are the counters that had a number in a phase before this one: one that has none now is
-    missing, and not one that the device has not.
+    missing, and not one that the device has not. `streamed` is what switches sent of themselves;
+    None: none was asked to.
     """
 
     name: str
@@ -197,6 +201,7 @@ class Evidence:
     shown: frozenset[Key] = frozenset()
     probes: tuple[FlowResult, ...] = ()
     classified_by: Literal["DSCP", "802.1p"] = "DSCP"
+    streamed: Streamed | None = None
     derived: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     """What verdicts have worked out of it, which many of them ask for."""
 

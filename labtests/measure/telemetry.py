@@ -52,6 +52,7 @@ class Watch:
     bottleneck: tuple[str, str]
     cycle: tuple[tuple[str, str], ...] = ()  # ports whose queues are sampled, too
     watchdog: bool = False  # what the switches' PFC watchdogs did is read, too
+    sampled_hosts: bool = False  # samples have the packets of the hosts' NICs, too
 
 
 class Telemetry:
@@ -83,6 +84,8 @@ class Telemetry:
                 reads[name].append(pfc.pfc_counters(ports))
             if nic := able(NicTelemetry).get(name):
                 reads[name] += [nic.rdma_counters(each) for each in ports]
+                if watch.sampled_hosts:
+                    reads[name] += [nic.nic_counters(each) for each in ports]
         for switch, port in sampled:
             if queues := able(QueueTelemetry).get(switch):
                 reads[switch].append(queues.queue_counters(port))

@@ -1,10 +1,16 @@
 """The pauses of one port, NIC or switch: timing, storms, counters."""
 
-from typing import Any
+from typing import Any, Literal
 
 from labtests.network.events import wake_by
 from labtests.network.model import NetworkModel
-from labtests.network.pause_frames import LINK_BIT, end_storm, timer_slot
+from labtests.network.pause_frames import (
+    EMPTY_BIT,
+    LINK_BIT,
+    NAMELESS_BIT,
+    end_storm,
+    timer_slot,
+)
 from labtests.network.pause_settings import (
     LONGEST_QUANTA,
     LinkPause,
@@ -15,14 +21,18 @@ from labtests.network.pause_settings import (
 from labtests.network.pausing import hold_link
 from labtests.network.settings import PfcCounters
 from labtests.network.tables import (
+    HEEDS_ANY,
     LINK_OBEY,
     LINK_SEND,
     NEVER,
     NONE,
     PS_PER_NS,
     PS_PER_US,
+    WANTS_SOURCE,
     Tables,
 )
+
+_FAULTS = HEEDS_ANY | WANTS_SOURCE
 
 
 def mask_of(priorities: frozenset[int]) -> int:
@@ -91,9 +101,9 @@ class FlowControl:
     def set_link_pause(self, pause: LinkPause | None, *, cell_bytes: int = 1) -> None:
         """802.3x on this port, or off (None), on this side; for NICs and switches to call."""
         port, control = self._tables.port[self._port], self._control
-        port.link_pause = 0
+        port.link_pause &= _FAULTS
         if pause is not None:
-            port.link_pause = LINK_SEND * pause.send + LINK_OBEY * pause.obey
+            port.link_pause |= LINK_SEND * pause.send + LINK_OBEY * pause.obey
         if not port.link_pause & LINK_OBEY:
             hold_link(self._network.state, self._port, int(self._tables.clock[0].now), 0)
         if not port.link_pause & LINK_SEND:
@@ -111,6 +121,13 @@ class FlowControl:
         mask = int(self._tables.port[self._port].link_pause)
         return bool(mask & LINK_SEND), bool(mask & LINK_OBEY)
 
+    def mistake_pauses(self, *, heeds_any: bool = False, wants_source: bool = False) -> None:
+        """Fault: the port is held as a whole by 802.3x and by pauses for no class, in PFC mode,
+        too; or no pause from the address 0 means anything to it. Neither: healed."""
+        port = self._tables.port[self._port]
+        port.link_pause &= ~_FAULTS
+        port.link_pause |= HEEDS_ANY * heeds_any + WANTS_SOURCE * wants_source
+
     def storm(
         self,
         priorities: frozenset[int] | None,
@@ -118,8 +135,11 @@ class FlowControl:
         quanta: int = LONGEST_QUANTA,
         period_us: float | None = None,
         stop_ns: int | None = None,
+        odd: Literal["", "no class", "no source"] = "",
     ) -> None:
         """Fault: from now on the port sends xoff for these priorities (None: 802.3x), and again.
+
+        `odd`: for no class at all, whatever the priorities; or from the address 0.
 
         `quanta` in each frame, one every `period_us` (half of what they last unless given), PFC on
         or off, until end_storm() or the network's time `stop_ns`. Then nothing more is said: the
@@ -138,6 +158,8 @@ class FlowControl:
         now_ps = int(self._tables.clock[0].now)
         control = self._control
         control.storm = LINK_BIT if priorities is None else mask_of(priorities)
+        if odd:
+            control.storm = EMPTY_BIT if odd == "no class" else control.storm | NAMELESS_BIT
         control.storm_quanta, control.storm_period_ps = quanta, period_ps
         control.storm_at = now_ps
         control.storm_end = NEVER if stop_ns is None else stop_ns * PS_PER_NS

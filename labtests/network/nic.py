@@ -60,6 +60,7 @@ class Nic:
         self.flow_control = FlowControl(network, self._port)
         self._dcqcn = {"roce_rp": dict(RP_DEFAULTS), "roce_np": dict(NP_DEFAULTS)}
         self._wrong_cnp_dscp: int | None = None
+        self._wrong_cnp_interval_us: int | None = None
         self.programs = Programs(network, host)
         self._counted: tuple[int, NicCounters] | None = None
 
@@ -224,6 +225,7 @@ class Nic:
         apply = apply_rp if side == "roce_rp" else apply_np
         apply(self._tables, self._host, values)
         self.mark_cnps(self._wrong_cnp_dscp)
+        self.space_cnps(self._wrong_cnp_interval_us)
 
     # -- faults --
 
@@ -232,6 +234,12 @@ class Nic:
         self._wrong_cnp_dscp = dscp
         own = self._dcqcn["roce_np"]["cnp_dscp"]
         self._record.cnp_dscp = own if dscp is None else dscp
+
+    def space_cnps(self, interval_us: int | None) -> None:
+        """Fault: so long between two CNPs, whatever `min_time_between_cnps` says; None: healed."""
+        self._wrong_cnp_interval_us = interval_us
+        own = self._dcqcn["roce_np"]["min_time_between_cnps"]
+        self._record.cnp_interval_ps = PS_PER_US * (own if interval_us is None else interval_us)
 
     def discard_randomly(self, priority: int, per_million: int) -> None:
         """Fault: that share of the packets that arrive with this priority gets no further."""

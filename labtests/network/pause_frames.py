@@ -25,6 +25,8 @@ from labtests.network.tables import (
 )
 
 LINK_BIT = 1 << LINK
+EMPTY_BIT, NAMELESS_BIT = LINK_BIT << 1, LINK_BIT << 2
+"""Of a storm's frames: for no class at all; from the address 0."""
 TIME_BITS = 16
 TIMES_PER_WORD = 3
 """The eight times of a frame are kept in three fields of its packet that are else unused."""
@@ -160,6 +162,8 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
             set_time(t, k, i, quanta)
             note_told(lane, clock_at(t, 0).now, quanta * port.quantum_ps)
             refresh_later(t, p, lane, lane.xoff != 0)
+    if packet.psn & EMPTY_BIT:
+        packet.part = control_at(t, p).storm_quanta
 
 
 @compiled

@@ -11,7 +11,13 @@ from typing import Any
 from labtests.network.compiled import compiled
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import free_packet
-from labtests.network.pause_frames import LINK_BIT, time_of, timer_slot
+from labtests.network.pause_frames import (
+    EMPTY_BIT,
+    LINK_BIT,
+    NAMELESS_BIT,
+    time_of,
+    timer_slot,
+)
 from labtests.network.rows import (
     clock_at,
     control_at,
@@ -23,7 +29,16 @@ from labtests.network.rows import (
     switch_at,
 )
 from labtests.network.shaping import conforms_at
-from labtests.network.tables import LINK, LINK_OBEY, NEVER, NONE, State
+from labtests.network.tables import (
+    HEEDS_ANY,
+    LINK,
+    LINK_OBEY,
+    LINK_SEND,
+    NEVER,
+    NONE,
+    WANTS_SOURCE,
+    State,
+)
 
 
 @compiled
@@ -97,10 +112,11 @@ def obey(t: State, p: int, k: int, moment: int) -> None:
     """Pause frame k takes effect on port p at `moment`, where it is on; the frame is no more."""
     port = port_at(t, p)
     vector = packet_at(t, k).psn
-    if vector & LINK_BIT:
-        if port.link_pause & LINK_OBEY:
+    if vector & (LINK_BIT | EMPTY_BIT):
+        heeded = port.link_pause & HEEDS_ANY or (vector & LINK_BIT and port.link_pause & LINK_OBEY)
+        if heeded:
             hold_link(t, p, moment, packet_at(t, k).part * port.quantum_ps)
-    elif port.link_pause == 0:
+    elif port.link_pause & (LINK_SEND | LINK_OBEY) == 0:
         for i in range(8):
             if (vector & port.pfc_on) >> i & 1:
                 hold_from(t, p, i, moment, time_of(t, k, i) * port.quantum_ps)
@@ -112,8 +128,11 @@ def receive_pause(t: State, p: int, k: int) -> None:
     """Port p has received pause frame k; it takes effect after the response time."""
     control = control_at(t, p)
     packet = packet_at(t, k)
+    if packet.psn & NAMELESS_BIT and port_at(t, p).link_pause & WANTS_SOURCE:
+        free_packet(t, k)
+        return
     control.rx_frames += 1
-    control.pfc_rx_frames += packet.psn >> LINK
+    control.pfc_rx_frames += (packet.psn >> LINK) & 1
     now = clock_at(t, 0).now
     for i in range(8):
         lane_at(t, 8 * p + i).pfc_rx_frames += (packet.psn >> i) & 1

@@ -45,7 +45,8 @@ CONNECTX, TIMERS, PAPER = 0, 1, 2
 PACED_BY_FLOW, PACED_BY_PORT, NOT_PACED = 0, 1, 2
 
 # 802.3x: what a port does with link pauses (bits), and their bit beside those of the priorities.
-LINK_SEND, LINK_OBEY = 1, 2
+# Faults: it stops for any pause frame, PFC or not; it takes none from the address 0.
+LINK_SEND, LINK_OBEY, HEEDS_ANY, WANTS_SOURCE = 1, 2, 4, 8
 LINK = 8
 
 # What a host's port does with arriving packets beside handing them over (bits of `buffered`), and
@@ -97,7 +98,7 @@ TABLE_TYPES = {
         "lost_draws",  # of all draws, those that lose an arriving frame
         "rest_per_byte rest_owed",
         "levelled",  # queues are served by level, and by credit in bytes among equals
-        "link_pause buffered",  # 802.3x: LINK_SEND, LINK_OBEY; host: STORING in buffers, DISCARDING
+        "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
         arrays=(("dscp_dot1p", 64),),  # of what arrives at a switch's port that trusts DSCP
     ),
     "queue": _record(

@@ -4,11 +4,12 @@ import os
 import re
 import signal
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from labtests.core.errors import LabError
+from labtests.core.signals import noted
 from labtests.history.store import FILE, OFF, VARIABLE, History, asked
 from labtests.night.form import Night, NightRun, read_night
 from labtests.night.running import Conducted, RunEnd, command, worst
@@ -32,6 +33,7 @@ class NightRequest:
 
 def night(wanted: NightRequest, say: Say) -> int:
     """The night, its summary, and its exit code. Raises LabError."""
+    say = say if wanted.only_plan else _unfailing(say)
     read = read_night(wanted.file)
     runs = sharded(read.runs, wanted.shard)
     where = asked() or str(wanted.reports.absolute() / FILE)
@@ -48,8 +50,20 @@ def night(wanted: NightRequest, say: Say) -> int:
             _environment(read, where),
         )
         ends = conducted.through(runs, wanted.jobs or len(runs))
-        _tell(read, ends, history, say)
-    return 128 + signal.Signals[conducted.stopping] if conducted.stopping else worst(ends)
+        code = 128 + signal.Signals[conducted.stopping] if conducted.stopping else worst(ends)
+        with noted():  # all labs are put back: what the night came to is told to its end
+            _tell(read, ends, code, history, say)
+    return code
+
+
+def _unfailing(say: Say) -> Say:
+    """A full disk, or a reader that has gone away, ends no night: what it would be told is lost."""
+
+    def told(line: str) -> None:
+        with suppress(OSError):
+            say(line)
+
+    return told
 
 
 def _opened(where: str, stack: ExitStack, say: Say) -> History | None:
@@ -106,9 +120,10 @@ def _plan(runs: tuple[NightRun, ...], history: History | None, say: Say) -> int:
     return 0
 
 
-def _tell(read: Night, ends: list[RunEnd], history: History | None, say: Say) -> None:
-    code = worst(ends)
-    green = sum(end.code == 0 for end in ends)
+def _tell(read: Night, ends: list[RunEnd], code: int, history: History | None, say: Say) -> None:
+    green = sum(
+        end.code == 0 and end.kept is not None and end.kept.outcome == "pass" for end in ends
+    )
     title = f"labtests, {read.form.night}: {green} of {len(ends)} runs green"
     say(f"{title} (exit code {code})")
     news = []

@@ -17,8 +17,8 @@ from labtests.inventory.names import Description, EnvironmentName
 
 Minutes = Annotated[int, Field(ge=0, le=7 * 24 * 60)]
 Occasion = Literal["red", "first-green", "margin"]
-_OURS = ("--testbed", "--inventory", "--run-dir", "--wait-for-lease")
-"""Options that the night gives itself."""
+_OURS = ("testbed", "inventory", "run-dir", "wait-for-lease")
+"""Options that the night gives itself; each has a second name (`--labtests-testbed`)."""
 
 
 class _NightPart(BaseModel):
@@ -86,7 +86,7 @@ def read_night(named: str) -> Night:
         form = checked(document.tree, NightFile, "a night", mistakes)
     runs = []
     for number, run in enumerate([] if form is None else form.runs):
-        if ours := [word for word in run.options if word.partition("=")[0] in _OURS]:
+        if ours := [word for word in run.options if _name_of(word) in _OURS]:
             mistakes.add(("runs", number, "options"), f"{ours[0]} is given by the night itself")
         for place, suite in enumerate(run.suites):
             if why := _no_suite(suite, is_module="--pyargs" in run.options):
@@ -100,11 +100,15 @@ def read_night(named: str) -> Night:
     return Night(form, tuple(runs))
 
 
+def _name_of(option: str) -> str:
+    return option.partition("=")[0].removeprefix("--").removeprefix("labtests-")
+
+
 def _no_suite(asked: str, *, is_module: bool) -> str:
     """Why pytest, started here, would not find it; "" where it would."""
     place, _, test = asked.partition("::")
     file = Path(place)
-    if not file.exists():
+    if not place or not file.exists():
         if is_module and _is_module(place):
             return ""
         return f"no such suite: {place} (in {Path.cwd()}); remedy: a path from there" + (

@@ -161,7 +161,7 @@ class Conducted:
             code = process.wait()
         with self._lock:
             del self.processes[run.number]
-        return RunEnd(run, code, folder, time.monotonic() - began_s, _kept(folder))
+        return _ended(RunEnd(run, code, folder, time.monotonic() - began_s))
 
     def _left_out(self, expected_s: float) -> str:
         if self.stopping:
@@ -200,8 +200,12 @@ def _line(end: RunEnd) -> str:
     )
 
 
-def _kept(folder: Path) -> KeptRun | None:
+def _ended(end: RunEnd) -> RunEnd:
+    """With what it left. pytest also ends with 0 when it was told to run nothing (`--version`,
+    `--collect-only`, `--plan`): that is no green night."""
     try:
-        return of_folder(folder)
-    except LabError:
-        return None
+        end.kept = of_folder(end.folder)
+    except LabError as error:
+        if end.code == 0:
+            end.code, end.why = INTERNAL_ERROR, f"exit code 0, and nothing was run: {error}"
+    return end

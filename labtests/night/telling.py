@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from labtests.core.output import clean, used
+from labtests.history.records import KeptRun
 from labtests.history.store import History, KeptSummary
 from labtests.history.trends import moved
 from labtests.night.form import NotifyForm
@@ -44,33 +45,67 @@ def news_of(end: RunEnd, history: History | None) -> list[News]:
         return [News("red", f"{head}: {end.kept.outcome.upper()}: {what}; {link}")]
     if history is None:
         return []
-    earlier = _earlier(end, history)
-    found = [News("margin", f"{head}: {line}; {link}") for line in _shrunk(end, history)]
-    if earlier and earlier[0].run.outcome in _RED:
-        since = next((each for each in earlier if each.run.outcome not in _RED), None)
-        was = "" if since is None else f", for the first time since {since.run.when}"
+    past = _Past.of(end.kept, history)
+    found = [News("margin", f"{head}: {line}; {link}") for line in past.shrunk()]
+    if past.was_red():
+        since = next((each.run.when for each in past.runs if not past.is_red(each)), "")
+        was = since and f", for the first time since {since}"
         found.append(News("first-green", f"{head}: PASS{was}; {link}"))
     return found
 
 
-def _earlier(end: RunEnd, history: History) -> list[KeptSummary]:
-    """Runs of this lab before this one, newest first; none that was broken on purpose."""
-    assert end.kept is not None
-    found = history.summaries(testbed=end.kept.testbed, backend=end.kept.backend)
-    sound = (each for each in found if each.run.faults == "[]")
-    return [each for each in sound if each.run.identity != end.kept.identity]
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What of a history is older than a run: `runs`, newest first, that had one of its tests, none
+    of them broken on purpose. A night may have several runs of a lab, and all of them are in the
+    history when the first one's news is told. `number` of the run; None where it is not entered."""
 
+    history: History
+    kept: KeptRun
+    number: int | None
+    numbers: tuple[int, ...]
+    runs: tuple[KeptSummary, ...]
 
-def _shrunk(end: RunEnd, history: History) -> list[str]:
-    """Margins that are smaller since this run."""
-    assert end.kept is not None
-    rows = history.margins(testbed=end.kept.testbed, backend=end.kept.backend)
-    newest = rows[-1]["run"] if rows else 0
-    return [
-        f"a margin shrinks: {shift}"
-        for shift in moved(rows)
-        if shift.shrunk and shift.run == newest
-    ]
+    @classmethod
+    def of(cls, kept: KeptRun, history: History) -> "_Past":
+        """Of a run that has ended."""
+        found = history.summaries(testbed=kept.testbed, backend=kept.backend)
+        at = next((n for n, each in enumerate(found) if each.run.identity == kept.identity), None)
+        if at is None:
+            before = [each for each in found if each.run.started < kept.started]
+        else:
+            before = found[at + 1 :]
+        names = {test.name for test in kept.tests}
+        same = (each for each in before if names & {test.name for test in each.run.tests})
+        return cls(
+            history,
+            kept,
+            None if at is None else found[at].number,
+            tuple(each.number for each in before),
+            tuple(each for each in same if each.run.faults == "[]"),
+        )
+
+    def was_red(self) -> bool:
+        """Whether the last run before was, as far as this one has asked the same."""
+        return bool(self.runs) and self.is_red(self.runs[0])
+
+    def is_red(self, each: KeptSummary) -> bool:
+        """Whether one of these tests was, or the lab."""
+        names = {test.name for test in self.kept.tests}
+        tests = (test for test in each.run.tests if test.name in names)
+        return each.run.exit_code not in (0, 1) or any(test.outcome in _RED for test in tests)
+
+    def shrunk(self) -> list[str]:
+        """Margins that are smaller since this run."""
+        if self.number is None:
+            return []
+        lab = {"testbed": self.kept.testbed, "backend": self.kept.backend}
+        rows = self.history.margins(**lab, runs=(*self.numbers, self.number))
+        return [
+            f"a margin shrinks: {shift}"
+            for shift in moved(rows)
+            if shift.shrunk and shift.run == self.number
+        ]
 
 
 def notify(title: str, news: Sequence[News], form: NotifyForm, say: Say) -> None:

@@ -49,6 +49,8 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         if not run.planning:
             progress_of(run)("reading the whole lab, to compare with at the end")
             run.proof.begin(opened)
+        run.apply_profile(opened, progress_of(run))
+        run.open_streams(opened, progress_of(run))
         yield opened
     except LabError as error:
         _exit(run, error)

@@ -13,8 +13,10 @@ from labtests.check.command import expect_checks
 from labtests.core.errors import LabError
 from labtests.core.seeds import SEED_AT_MOST
 from labtests.core.shipped import shipped
-from labtests.inventory import Readable, is_path, to_dial
+from labtests.inventory import Readable, chosen, is_path, located, to_dial
 from labtests.inventory.finding import names_in
+from labtests.profile.reader import Profile
+from labtests.profile.reader import load as load_profile
 from labtests.recovery.snapshot.session import expect_dry
 
 MARKERS = (
@@ -56,6 +58,8 @@ _OPTIONS = {
     "--plan": "print, per device, the commands a run would use to change it; change nothing",
     "--no-controls": "leave out the phases that drop on purpose; drop counters are then unproven, "
     "so lossless verdicts are inconclusive",
+    "--profile PROFILE": "configure the lab by this profile before the tests, and put it back at "
+    "the end: a file, or the name of one in profiles/ (docs/profiles.md)",
     "--recover": "first undo changes left on this lab by a crashed run",
     "--wait-for-lease MINUTES": "wait this long for the lease when somebody else has the lab "
     "(default: 0)",
@@ -72,6 +76,9 @@ _OPTIONS = {
     "skipped)",
     "--hardware-pace": "take the durations of a lab whose switches refresh their counters every "
     "few seconds, whatever this lab is (default on such hardware; docs/pace.md)",
+    "--stream-influx FILE": "add what switches stream to this file in InfluxDB's line protocol, "
+    "while it comes (docs/telemetry.md)",
+    "--stream-metrics N": "answer Prometheus at this port of 127.0.0.1 with what switches stream",
     "--idle-s S": "how long the pre-flight check watches counters of the idle lab (default: 5 on "
     "hardware, 0.5 in a dry run; 0: not at all)",
 }
@@ -80,6 +87,7 @@ _OPTIONS = {
 _VALUES: Mapping[str, Mapping[str, Any]] = {
     "": {"action": "store_true"},
     "FILE": {"default": None},
+    "PROFILE": {"default": None},
     "DIR": {"default": None},
     "CHECK": {"action": "append", "default": []},
     "JSON": {"action": "append", "default": []},
@@ -186,6 +194,15 @@ def _is_own(root: Path) -> bool:
 def only_lists(config: pytest.Config) -> bool:
     """Whether pytest was asked to show something, and no test runs: that leaves no run folder."""
     return any(config.getoption(name, None) for name in _LISTING)
+
+
+def asked_profile(config: pytest.Config) -> Profile | None:
+    """The profile of --profile. Raises InventoryError with every mistake of it, NotPrivate."""
+    asked = option(config, "profile")
+    if asked is None:
+        return None
+    meant = located if option(config, "dry_run") else chosen
+    return load_profile(meant(asked, "profiles"))
 
 
 def expect_possible(config: pytest.Config) -> None:

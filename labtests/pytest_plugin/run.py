@@ -17,6 +17,7 @@ import pytest
 
 from labtests import __version__
 from labtests.core.clock import WallClock
+from labtests.core.errors import LabError
 from labtests.core.output import tell
 from labtests.core.private_files import replace_private, write_private
 from labtests.core.redaction import redacted_logs
@@ -25,12 +26,16 @@ from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Device, Testbed, load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
+from labtests.lab.streaming import open_streams
 from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
+from labtests.profile import planning
+from labtests.profile.reader import Profile
 from labtests.pytest_plugin.cleaning import cleaner
 from labtests.pytest_plugin.commit import commit_of
 from labtests.pytest_plugin.folder import default_reports, home, made, point_latest
 from labtests.pytest_plugin.options import (
+    asked_profile,
     asked_run_directory,
     asked_testbed,
     near,
@@ -60,6 +65,7 @@ from labtests.report import (
 from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Transcript
+from labtests.watching.export import Exporting, Wanted
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -89,6 +95,7 @@ class Run:
     spans: dict[str, Span] = field(default_factory=dict)  # how long each planned test would take
     logs: ExitStack = field(default_factory=ExitStack)
     lease: ExitStack = field(default_factory=ExitStack)
+    exports: ExitStack = field(default_factory=ExitStack)  # of what is streamed
     lab: Lab | None = None
     proof: Proof = field(init=False)
     preflight: Preflight = field(init=False)
@@ -98,6 +105,7 @@ class Run:
     history_problem: str = ""  # why it could not be asked
     exit_code: int | None = None
     picked: bool = False  # some tests were left out on purpose
+    profile: Profile | None = None  # as which the lab is set before the tests
 
     def __post_init__(self) -> None:
         self.proof = Proof(self.folder)
@@ -109,6 +117,7 @@ class Run:
         path = asked_testbed(config)
         assert path is not None
         testbed = load(testbed_source(config, path))
+        profile = asked_profile(config)
         faults = faults_of(testbed, option(config, "fault"))  # a wrong one leaves no folder
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
@@ -117,6 +126,7 @@ class Run:
         default_reports(config, folder)
         run = cls(config, testbed, folder, transcript, started, name, TimedFaults(faults))
         run.logs.enter_context(redacted_logs(transcript.redaction))
+        run.profile = profile
         return run
 
     @property
@@ -213,6 +223,39 @@ class Run:
         self.versions = versions_of(self.lab)
         return self.lab
 
+    def apply_profile(self, lab: Lab, say: Callable[[str], None]) -> None:
+        """The lab is as --profile says until it is put back. Raises LabError when it cannot be:
+        then nothing was changed, or what was is put back at the end."""
+        if self.profile is None:
+            return
+        plans = planning.planned(self.profile.form, lab)
+        impossible = [trouble for plan in plans for trouble in plan.impossible]
+        if impossible:
+            first = impossible[0]
+            raise LabError(
+                f"{len(impossible)} settings cannot be as the profile {self.profile.name} wants: "
+                f"{first.at} {first.setting}: {first.problem}\n"
+                f"  remedy: labtests plan {self.profile.file} --testbed {self.testbed.file} has all"
+            )
+        if self.planning:
+            for plan in plans:
+                lab.make(plan.device, plan.steps)
+            return
+        done = planning.made(self.profile.form, lab, plans)
+        say(f"profile {self.profile.name}: {len(done)} settings changed and read back")
+
+    def open_streams(self, lab: Lab, say: Callable[[str], None]) -> None:
+        """Those that the testbed names, behind the first look at the lab: one that is told to
+        stream is another one. Raises DeviceError, WrongOption."""
+        open_streams(lab, say, epoch_s=0.0 if self.process is None else self.process.clock.epoch_s)
+        file, port = option(self.config, "stream_influx"), option(self.config, "stream_metrics")
+        wanted = Wanted(
+            influx=None if file is None else Path(file),
+            metrics=None if port is None else ("127.0.0.1", port),
+        )
+        if lab.streams is not None and wanted.anything:
+            self.exports.callback(Exporting(lab.streams, self.testbed.name, wanted).close)
+
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
         may_recover = bool(option(self.config, "recover"))
@@ -259,6 +302,9 @@ class Run:
                 self.lab.ahead.registered.remove()
 
     def _put_back(self, lab: Lab) -> None:
+        if lab.streams is not None:
+            lab.streams.close()
+        self.exports.close()
         try:
             lab.restore()
         finally:
@@ -398,6 +444,8 @@ class Run:
             "faults_not_met": self.timed_faults.not_met,
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "profile": "" if self.profile is None else self.profile.name,
+            "planned_s": self._planned_s,
             "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
             "labtests_version": __version__,
             "commit_of_suites": commit_of(self.config.rootpath),
@@ -413,6 +461,14 @@ class Run:
         }
         clean = self.transcript.redaction.value(told)
         return {**clean, "tests": self.tests}  # those are clean already
+
+    @property
+    def _planned_s(self) -> list[float] | None:
+        """How long the planned tests take, at the least and at the most."""
+        if not self.planning:
+            return None
+        span = sum(self.spans.values(), Span(least_s=0.0, most_s=0.0))
+        return [span.least_s, span.most_s]
 
     def blank(self, nodeid: str, title: str) -> dict[str, Any]:
         """The record of a test of which nothing is known yet."""
@@ -438,6 +494,8 @@ class Run:
         for name in ("lab-seconds", "idle-s"):
             if (seconds := option(config, name.replace("-", "_"))) is not None:
                 words += [spelled(config, name), f"{seconds:g}"]
+        if self.profile is not None:
+            words += [spelled(config, "profile"), near(root, self.profile.file)]
         flags = ("no-controls", "hardware-pace")
         words += [spelled(config, f) for f in flags if option(config, f.replace("-", "_"))]
         for name in ("tolerate", "fault"):

@@ -13,6 +13,9 @@ FORMATS = ("labtests-run/1", FORMAT)
 
 Json = dict[str, Any]
 
+MOST_PARTS = 20_000_000
+"""Of a run.json, of one as long as is read at all (MOST_BYTES) and as dense as those of before."""
+
 
 class UnreadableRun(LabError):
     """A run folder has no run.json that can be rendered; the text says why."""
@@ -37,7 +40,7 @@ def read_head(folder: Path) -> Json:
     UnreadableRun."""
     file = folder / "run.json"
     try:
-        run = json_of(handed(file), most_parts=None)
+        run = json_of(handed(file), most_parts=MOST_PARTS)
     except OSError as error:
         raise UnreadableRun(
             f"{file} cannot be read: {error.strerror}\n"

@@ -80,7 +80,39 @@ _KINDS = (
     _Kind(title="Dropped packets", unit="packets/s", counters=(c.QUEUE_DROPPED_PACKETS,)),
 )
 
+_STREAMED = (
+    _Kind(
+        title="Queue depth, streamed",
+        unit="bytes",
+        counters=(c.QUEUE_LENGTH_BYTES, c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES),
+        level=True,
+    ),
+    _Kind(
+        title="Buffer and headroom in use, streamed",
+        unit="bytes",
+        counters=(
+            *(c.INGRESS_BYTES, c.INGRESS_PEAK_BYTES, c.SHARED_PEAK_BYTES),
+            *(c.HEADROOM_BYTES, c.HEADROOM_PEAK_BYTES),
+        ),
+        level=True,
+    ),
+    _Kind(
+        title="PFC pause frames, streamed",
+        unit="frames/s",
+        counters=(c.PFC_TX_FRAMES, c.PFC_RX_FRAMES),
+        received=frozenset({c.PFC_RX_FRAMES}),
+    ),
+)
+"""Beside those that were read, on the same axis: another witness, at its own times."""
+
 _WORDS = {
+    c.QUEUE_PEAK_BYTES: "at most",
+    c.QUEUE_MOST_BYTES: "at most since cleared",
+    c.INGRESS_BYTES: "on the way in",
+    c.INGRESS_PEAK_BYTES: "on the way in, at most",
+    c.SHARED_PEAK_BYTES: "shared, at most",
+    c.HEADROOM_BYTES: "headroom",
+    c.HEADROOM_PEAK_BYTES: "headroom, at most",
     c.PFC_TX_FRAMES: "sent",
     c.PFC_RX_FRAMES: "received",
     c.ECN_MARKED_PACKETS: "marked",
@@ -97,6 +129,8 @@ def panels(phase: Json) -> tuple[SeriesPlot, ...]:
     samples = _by_counter(entries(phase.get("samples")))
     found = [_goodput(entries(phase.get("flows")), start_s)]
     found += [_panel(kind, samples, start_s) for kind in _KINDS]
+    streamed = _by_counter(entries(phase.get("streamed")))
+    found += [_panel(kind, streamed, start_s) for kind in _STREAMED]
     return tuple(p for p in found if p.series or p.silent or p.unknown)
 
 

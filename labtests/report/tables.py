@@ -25,6 +25,8 @@ from labtests.core.trusted_files import MOST_BYTES, NotAFile, handed
 
 FORMAT = "labtests-run/2"
 FOLDER = "tables"
+MOST_ROWS = 4_000_000
+"""Of a table: more than a text of MOST_BYTES has, unless its rows are all but empty."""
 Json = dict[str, Any]
 
 
@@ -66,7 +68,10 @@ _TABLES = (
     _Table(("tests",), "changes"),
     *(
         _Table(_PHASE, name)
-        for name in ("counters", "samples", "watermarks", "noise", "settings", "way", "flows")
+        for name in (
+            *("counters", "samples", "watermarks", "streamed"),
+            *("noise", "settings", "way", "flows"),
+        )
     ),
     _Table((*_PHASE, "flows"), "intervals"),
 )
@@ -213,7 +218,10 @@ def _content(file: Path, facts: Any) -> str:
     if hashlib.sha256(content).hexdigest() != facts["sha256"]:
         raise NotTheTable(f"{file} is not as the run wrote it (by its SHA-256); copy the whole run "
                           "folder again")  # fmt: skip
-    return b"".join(unpacked(content, MOST_BYTES)).decode()
+    told = b"".join(unpacked(content, MOST_BYTES))
+    if told.count(b"\n") > MOST_ROWS:  # before anything is made of them
+        raise NotTheTable(f"{file} has more than {MOST_ROWS} rows")
+    return told.decode()
 
 
 def _value(cell: str, kind: str) -> Any:

@@ -25,11 +25,14 @@ from labtests.core.errors import LabError
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
-from labtests.inventory import Management, Testbed
+from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
+from labtests.simlab.defects import LAB_EPOCH
+from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
 
 READY_WITHIN_S = 600.0  # the first start after an installation compiles the network: minutes
 ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine
 ENDS_WITHIN_S = 5.0
+PASSWORD_ENV = "LABTESTS_SIMLAB_PASSWORD"
 
 Message = dict[str, Any]
 
@@ -43,10 +46,13 @@ class RequestRefused(SimulationFailed):
 
 
 class LabClock:
-    """The clock of a driven simulated lab: time passes only in `sleep`.
+    """The clock of a driven simulated lab: time passes only in `sleep`. `epoch_s` is what devices'
+    clocks show when it shows 0, in seconds since 1970.
 
     So the lab is asked for its time once after each: every command is stamped with it twice, and 64
     hosts would wait for one another's stamps."""
+
+    epoch_s = LAB_EPOCH.timestamp()
 
     def __init__(self, lab: "RunningLab") -> None:
         self._lab = lab
@@ -77,6 +83,7 @@ class RunningLab:
 
     def __init__(self, ready: Message) -> None:
         self.devices: Mapping[str, Mapping[str, Any]] = ready["devices"]
+        self.telemetry: Mapping[str, int] = ready.get("telemetry", {})
         self.password: str = ready["password"]
         self.directory = Path(ready["directory"])
         self.clock = LabClock(self)
@@ -90,9 +97,30 @@ class RunningLab:
         self.ask({"fault": fault})
 
     def reroute(self, testbed: Testbed) -> Testbed:
-        """The same testbed with every management address pointing into this lab."""
+        """The same testbed with every management address, and every stream, pointing into this
+        lab. The password of streams is then in this process's environment."""
+        places = {name: testbed.device(name).telemetry for name in self.devices}
+        streams = {name: self._stream(real, name) for name, real in places.items() if real}
+        if streams:
+            os.environ[PASSWORD_ENV] = self.password
         return testbed.rerouted(
-            {name: self._management(testbed.device(name).management, name) for name in self.devices}
+            {
+                name: self._management(testbed.device(name).management, name)
+                for name in self.devices
+            },
+            streams,
+        )
+
+    def _stream(self, real: TelemetryPlace, name: str) -> TelemetryPlace:
+        files = (str(self.directory / file) for file in (CA, CERTIFICATE, KEY))
+        tls = TlsFiles(**dict(zip(("ca", "certificate", "key"), files, strict=True)))
+        return replace(
+            real,
+            address=LOOPBACK,
+            port=self.telemetry.get(name, 0),  # of a collector: a free one
+            tls=tls if real.tls else None,
+            user=self.devices[name]["user"],
+            password_env=PASSWORD_ENV,
         )
 
     def _management(self, real: Management, name: str) -> Management:
@@ -104,9 +132,9 @@ class RunningLab:
             user=address["user"],
             jump=None,
             password_env=None,
-            key_file=str(self.directory / "id_ed25519"),
+            key_file=str(self.directory / USER_KEY),
             host_keys="strict",
-            known_hosts=str(self.directory / "known_hosts"),
+            known_hosts=str(self.directory / KNOWN_HOSTS),
             ssh_config=False,
         )
 

@@ -37,7 +37,9 @@ class Defects:
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)
     on_map: list[Callable[[tuple[int, ...]], None]] = field(default_factory=list)
     on_egress_map: list[Callable[[str, str], None]] = field(default_factory=list)
-    on_background: list[Callable[[str, int, float], None]] = field(default_factory=list)
+    on_background: list[Callable[[str, int, float, float | None], None]] = field(
+        default_factory=list
+    )
 
     def broken_frames(self, port: str, now_ns: int) -> int:
         """How many there have been since the lab's start."""
@@ -48,7 +50,7 @@ def _tell(listeners: str, **readings: Callable[[Any], Any]) -> Setter:
     """Who listens is called with these of the fault's entries."""
 
     def tell(defects: Defects, fault: Mapping[str, Any]) -> None:
-        told = [read(fault[key]) for key, read in readings.items()]
+        told = [read(fault.get(key)) for key, read in readings.items()]  # None: may be left out
         for listener in getattr(defects, listeners):
             listener(*told)
 
@@ -73,7 +75,11 @@ SETTERS: Mapping[str, Setter] = {
     "no-roce-v2": lambda d, f: d.without_roce_v2.add(f["port"]),
     "role": lambda d, f: setattr(d, "role", str(f["role"])),
     "background": _tell(
-        "on_background", to=str, tos=int, mbit_per_s=lambda rate: 1e6 * float(rate)
+        "on_background",
+        to=str,
+        tos=int,
+        mbit_per_s=lambda rate: 1e6 * float(rate),
+        milliseconds=lambda time: None if time is None else float(time),
     ),
     "broken-frames": lambda d, f: d.broken_per_s.__setitem__(f["port"], int(f["per_s"])),
     "clock": lambda d, f: setattr(d, "clock_ahead_s", float(f["seconds"])),

@@ -22,6 +22,7 @@ NUMBERS = frozenset(
         "dscp",
         "frames",
         "mbit_per_s",
+        "microseconds",
         "milliseconds",
         "per_million",
         "per_s",
@@ -95,7 +96,11 @@ FORMS: Mapping[str, FaultForm] = {
     "fec": _of('"RS", "BaseR" or "None" is in force at the port', "port encoding", only="host"),
     "no-roce-v2": _of("the port's address has no RoCEv2 GID", "port", only="host"),
     "background": _of(
-        "the host sends such UDP datagrams to this address", "to tos mbit_per_s", only="host"
+        "the host sends such UDP datagrams to this address, for so many `milliseconds` (0.2 is a "
+        "microburst) or without end",
+        "to tos mbit_per_s",
+        may="milliseconds",
+        only="host",
     ),
     "broken-frames": _of("so many frames a second arrive with a wrong CRC", "port per_s"),
     "clock": _of("the device's clock is so far ahead", "seconds"),
@@ -150,6 +155,17 @@ FORMS: Mapping[str, FaultForm] = {
     "polarised-hash": _of(
         "the switch sends all flows to a host by one of the equally short ways", only="switch"
     ),
+    "mistakes-pauses": _of(
+        '`how` is "heeds any": 802.3x pauses and pauses for no class hold the port, in PFC mode, '
+        'too; or "wants a source": pauses from the address 0 hold nothing',
+        "port how",
+        only="switch",
+    ),
+    "cnp-interval": _of(
+        "the NIC leaves so many us between two CNPs of a flow, whatever min_time_between_cnps says",
+        "port microseconds",
+        only="host",
+    ),
     "cnp-dscp": _of(
         "the NIC's CNPs have this DSCP, whatever cnp_dscp says", "port dscp", only="host"
     ),
@@ -176,6 +192,16 @@ FORMS: Mapping[str, FaultForm] = {
         "it; of a Comware switch, what stands before the colon in `display packet-drop`, or "
         '"CRC"',
         "port counter by",
+    ),
+    "stream": _of(
+        "what the switch streams (`telemetry:` of the testbed file): the server is `gone` (back in "
+        "`seconds`), its `certificate` is a stranger's, the next message is `half` of one, the "
+        "last one comes as a `flood` (as often as `seconds` says, or 10 000 times), values are "
+        "`frozen`, each message comes `twice`, or `late` (by `seconds`, or 5); `heal` ends it. "
+        "For a clock that is off: `clock`",
+        "how",
+        may="seconds",
+        only="switch",
     ),
     "somebody": _of(
         "somebody who is logged in gives this command; nobody sees what it prints", "command"

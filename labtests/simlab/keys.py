@@ -13,9 +13,8 @@ import asyncssh
 
 from labtests.core.errors import LabError
 from labtests.core.private_files import open_private, write_private
+from labtests.simlab.folder import KNOWN_HOSTS, LOOPBACK, USER_KEY
 
-LOOPBACK = "127.0.0.1"
-USER_KEY, KNOWN_HOSTS = "id_ed25519", "known_hosts"
 _MOST_BYTES = 16384
 _ALGORITHM = "ssh-ed25519"
 _COMMENT = "labtests-simlab"

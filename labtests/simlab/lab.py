@@ -1,6 +1,7 @@
 """A simulated lab made from a testbed: the network behind its links, one emulated device each."""
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pkgutil import iter_modules
@@ -16,6 +17,7 @@ from labtests.simlab.faults import DeviceFaults, Injected, UnknownFault, asked_f
 from labtests.simlab.loss_faults import Mischief
 from labtests.simlab.routes import CONVERGES_NS, Routes
 from labtests.simlab.timeline import NS_PER_S, Timeline
+from labtests.simlab.tracing import Tracing
 
 FACES = "labtests.simlab.faces"
 
@@ -56,6 +58,8 @@ class SimulatedLab:
         self.routes = Routes(self.network, self.wiring, self.has_link)
         self.dcbx = DcbxExchange(testbed, self.timeline)
         self.faults = {d.name: DeviceFaults(later=self.timeline.after) for d in testbed.devices}
+        self.tracing = Tracing(self.network, self.timeline)
+        self.streamed: Counter[str] = Counter()  # messages to collectors so far, by device
         self._asked: list[Injected] = []
         for device in testbed.devices:
             self._unplug_while_booting(device)

@@ -1,21 +1,25 @@
 """A testbed file for a lab that is served now: the same lab, with the addresses it listens on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
 from labtests.core.errors import LabError
 from labtests.core.private_files import write_private
+from labtests.core.trusted_files import NotAFile, handed
 from labtests.inventory.document import Readable, read_file
 from labtests.inventory.precedence import setting
-from labtests.simlab.keys import KNOWN_HOSTS, USER_KEY, Address
+from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
+from labtests.simlab.keys import Address
 
 _HEAD = "# Made by `labtests simlab serve`"
 _ELSEWHERE = ("jump", "password_env", "ssh_config", "legacy_ssh")
 """How the real devices are reached, and these are not."""
+_MOST_BYTES = 2**24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +31,31 @@ class LiveTestbed:
     target: Path
 
     def __post_init__(self) -> None:
-        if self.target.exists() and not self.target.read_bytes().startswith(_HEAD.encode()):
+        if not self._is_ours():
             raise LabError(
                 f"{self.target} is there, and no served lab made it; it is not overwritten\n"
                 "  remedy: another file for --write"
             )
 
+    def _is_ours(self) -> bool:
+        """Nothing is there, or what a lab that was served before has written. Others can have put a
+        pipe there, or what never ends."""
+        try:
+            return handed(self.target, most_bytes=_MOST_BYTES).startswith(_HEAD.encode())
+        except FileNotFoundError:
+            return True
+        except NotAFile:
+            return False
+
     def write(
-        self, addresses: Iterable[Address], directory: Path, password_env: str | None
+        self,
+        addresses: Iterable[Address],
+        directory: Path,
+        password_env: str | None,
+        telemetry: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """Of what the source says all but how devices are reached. Comments stay behind."""
+        """Of what the source says all but how devices are reached, and their streams, whose ports
+        `telemetry` has. Comments stay behind."""
         tree: Any = read_file(Readable(self.source)).tree
         tree.pop("linux_lab", None)  # these are no network namespaces
         for address in addresses:
@@ -53,5 +72,19 @@ class LiveTestbed:
                     "ssh_config": False,
                 }
             )
+            if "telemetry" in (device := tree["devices"][address.name]):
+                device["telemetry"] |= _stream(
+                    device["telemetry"], directory, telemetry.get(address.name)
+                ) | {"user": address.user, "password_env": password_env}
         text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
-        write_private(self.target, f"{_HEAD} from {self.source}: good while it serves.\n{text}")
+        named = " ".join(str(self.source).split())  # of a comment, which is one line
+        write_private(self.target, f"{_HEAD} from {named}: good while it serves.\n{text}")
+
+
+def _stream(told: Mapping[str, Any], directory: Path, port: int | None) -> dict[str, Any]:
+    """Where a stream is, and by which files: a gNMI server's port, or a free one of the
+    collector's."""
+    files = {"ca": CA, "certificate": CERTIFICATE, "key": KEY}
+    tls = {key: str(directory / name) for key, name in files.items()}
+    here = {"address": LOOPBACK, "port": port or 0}
+    return here | ({"tls": tls} if told.get("tls") else {})

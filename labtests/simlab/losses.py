@@ -12,9 +12,9 @@ Fault = Mapping[str, Any]
 Growth = Callable[[], int]
 
 KINDS = (
-    *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "cnp-dscp", "freeze"),
-    "polarised-hash",
-    *("cpu-limit", "slow-counters", "growing-counter", "somebody"),
+    *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
+    *("cnp-dscp", "cnp-interval", "freeze", "polarised-hash"),
+    *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 
 

@@ -23,6 +23,7 @@ _METHODS: Mapping[Counted, str] = {
     "traffic": "port_counters",
 }
 """Of Switch."""
+_MISTAKES = {"heeds any": "heeds_any", "wants a source": "wants_source"}
 NOTHING = QueueCounters(**dict.fromkeys((f.name for f in fields(QueueCounters)), 0))
 _OF_NO_CABLE: Mapping[Counted, Any] = {
     "queues": (NOTHING,) * 8,
@@ -48,7 +49,11 @@ class ShownCounters:
         self.usual = dict(usual or {})
         self._held: dict[tuple[Counted, str], Any] = {}
         self._pace(self.usual)
-        losses.acts |= {"slow-counters": self._slow_down, "ignores-dscp": self._ignore_dscp}
+        losses.acts |= {
+            "slow-counters": self._slow_down,
+            "ignores-dscp": self._ignore_dscp,
+            "mistakes-pauses": self._mistake_pauses,
+        }
         losses.on_heal.append(self._heal)
 
     @property
@@ -119,11 +124,21 @@ class ShownCounters:
             self._wait(what, period_ns)
 
     def _ignore_dscp(self, fault: Fault) -> None:
+        self._network.ignore_dscp(self._plugged(fault), deaf=True)
+
+    def _mistake_pauses(self, fault: Fault) -> None:
+        control = self._network.flow_control(self._plugged(fault))
+        if fault["how"] not in _MISTAKES:
+            raise UnknownFault(f"pauses are mistaken as {' or '.join(_MISTAKES)}")
+        control.mistake_pauses(**{_MISTAKES[fault["how"]]: True})
+
+    def _plugged(self, fault: Fault) -> str:
         if fault["port"] not in self.ports:
             raise UnknownFault(f"{fault['device']} has no cable in {fault['port']!r}")
-        self._network.ignore_dscp(str(fault["port"]), deaf=True)
+        return str(fault["port"])
 
     def _heal(self) -> None:
         self._pace(self.usual)
         for port in self.ports:
             self._network.ignore_dscp(port, deaf=False)
+            self._network.flow_control(port).mistake_pauses()

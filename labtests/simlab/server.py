@@ -14,7 +14,8 @@ import asyncssh
 from labtests.core.errors import LabError
 from labtests.simlab.face import Face
 from labtests.simlab.faults import DeviceFaults
-from labtests.simlab.keys import LOOPBACK, Address, Keyring
+from labtests.simlab.folder import LOOPBACK
+from labtests.simlab.keys import Address, Keyring
 from labtests.simlab.session import ConsoleSession
 from labtests.transport.protocol import EMULATED
 

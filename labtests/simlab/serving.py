@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -132,18 +133,36 @@ async def open_lab(
     try:
         addresses = await servers.open(doors.ports_from)
         keyring.write(addresses)
-        if doors.live is not None:
-            doors.live.write(addresses, place.directory, doors.password_env)
-        yield {
-            "ready": True,
-            "directory": str(place.directory),
-            "devices": {
-                a.name: {"host": a.host, "port": a.port, "user": a.user} for a in addresses
-            },
-            "password": keyring.password,
-        }
+        async with streaming(lab, place.directory, keyring.password) as telemetry:
+            if doors.live is not None:
+                live = doors.live
+                live.write(addresses, place.directory, doors.password_env, telemetry)
+            yield {
+                "ready": True,
+                "directory": str(place.directory),
+                "devices": {
+                    a.name: {"host": a.host, "port": a.port, "user": a.user} for a in addresses
+                },
+                "telemetry": telemetry,
+                "password": keyring.password,
+            }
     finally:
         await servers.close()
+
+
+@asynccontextmanager
+async def streaming(
+    lab: SimulatedLab, directory: Path, password: str
+) -> AsyncIterator[dict[str, int]]:
+    """Its switches stream, where the testbed names that; ports of gNMI servers by device."""
+    if all(device.telemetry is None for device in lab.testbed.devices):
+        yield {}
+        return
+    streams = import_module("labtests.simlab.streaming.serving").Streams(lab, directory, password)
+    try:
+        yield await streams.open()
+    finally:
+        await streams.close()
 
 
 async def _serve(lab: SimulatedLab, place: ServingFolder, driven: bool, doors: Doors) -> None:
@@ -202,21 +221,26 @@ class Ending:
 
 def answer(lab: SimulatedLab, request: Message) -> Message:
     """What the lab answers to one request of its driver, after doing it."""
+    acts: dict[str, Callable[[Any], Message | None]] = {
+        "advance_s": lambda seconds: lab.advance(round(seconds * NS_PER_S)),
+        "now": lambda _: None,
+        "fault": lab.inject,
+        "happened": lambda device: {"happened": lab.happened(device)},
+        "trace": lab.tracing.begin,
+        "traced": lambda asked: {"traced": lab.tracing.told(asked)},
+        "faults_not_met": lambda _: {"faults_not_met": lab.not_met()},
+    }
+    named = next((name for name in acts if name in request), None)
+    if named is None:
+        return {"error": f"unknown request; known: {', '.join(acts)} ({sorted(request)})"}
     try:
-        if "advance_s" in request:
-            lab.advance(round(request["advance_s"] * NS_PER_S))
-        elif "fault" in request:
-            lab.inject(request["fault"])
-        elif "happened" in request:
-            return {"happened": lab.happened(request["happened"])}
-        elif "faults_not_met" in request:
-            return {"faults_not_met": lab.not_met()}
-        elif "now" not in request:
-            known = "advance_s, now, fault, happened, faults_not_met"
-            return {"error": f"unknown request; known: {known} ({sorted(request)})"}
+        told = acts[named](request[named])
     except (UnknownFault, TypeError, ValueError) as error:
         return {"error": str(error)}
-    return {"now_s": lab.timeline.now_ns / NS_PER_S}
+    if told is not None:
+        return told
+    streamed = {"streamed": dict(lab.streamed)} if lab.streamed else {}
+    return {"now_s": lab.timeline.now_ns / NS_PER_S, **streamed}
 
 
 class Requests:

@@ -63,15 +63,24 @@ _JOBS = click.option(
 @_OUT
 @_JOBS
 @_SCHEDULER
+@click.option("--lab", metavar="TESTBED", help="Run the points on this lab instead.")
+@click.option("--dry-run", is_flag=True, help="With --lab: a simulated lab for each run.")
+@click.option("--recover", is_flag=True, help="With --lab: first undo what a dead run has left.")
 @click.pass_context
 def run_sweep(
     ctx: click.Context, /, file: Path, plan: bool, out: Path | None, **where: Any
 ) -> None:
     """Run all points of SWEEP.yaml.
 
-    Those that are not finished yet (docs/studies.md).
+    Those that are not finished yet (docs/studies.md). With --lab, a point is a profile applied to
+    the lab, suites that run there, and everything undone.
     Exit code 0 when all are done, 1 when some failed, 130 when it was interrupted.
     """
+    if where["lab"] is not None:
+        _on_lab(ctx, file, plan, out, where)
+        return
+    if where["dry_run"] or where["recover"]:
+        raise click.UsageError("--dry-run and --recover are for a lab: --lab TESTBED")
     commands = _room("command")
     found = commands.loaded(file)
     folder = out or commands.STUDIES / found.form.name
@@ -83,6 +92,34 @@ def run_sweep(
         for line in commands.swept(found, folder, where, _told("sweep")):
             say(line)
     ctx.exit(1 if commands.has_failed(found, folder) else 0)
+
+
+def _on_lab(
+    ctx: click.Context, file: Path, plan: bool, out: Path | None, where: dict[str, Any]
+) -> None:
+    if where["jobs"] or where["scheduler"]:
+        raise click.UsageError("a lab runs one point at a time: leave out --jobs and --scheduler")
+    labs, reader = _room("on_lab"), _room("reader")
+    inventory = importlib.import_module("labtests.inventory")
+    found = reader.load(file, on_lab=True)
+    meant = inventory.located if where["dry_run"] else inventory.chosen
+    testbed = inventory.load(meant(where["lab"]))
+    folder = out or Path("reports") / "studies" / f"{found.form.name}-on-{testbed.name}"
+    asked = labs.LabSweep(
+        sweep=found,
+        testbed=testbed,
+        folder=folder.absolute(),
+        dry_run=where["dry_run"],
+        recover=where["recover"],
+    )
+    if plan:
+        for line in labs.planned_on_lab(asked, _told("sweep")):
+            say(line)
+        return
+    with _interrupted(ctx):
+        for line in labs.swept_on_lab(asked, _told("sweep")):
+            say(line)
+    ctx.exit(1 if labs.has_failed(asked) else 0)
 
 
 @sweep.command()

@@ -79,6 +79,9 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
     yield f"{len(rows)} runs, {bad} failed; {len(points)} points, each with its worst figures"
     for name in names if len(points) else ():
         yield ""
+        if not tables.varies(points[name]):
+            yield f"{name}: {points[name].iloc[0]:g} at every point"
+            continue
         yield f"{name}: best"
         yield from ("  " + line for line in _lines(tables.best(points, name)[[*keys, name]]))
         matter = tables.sensitivities(points, keys, name)

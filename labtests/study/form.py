@@ -34,6 +34,18 @@ class VaryPart(_SweepPart):
         return isinstance(self.low, int) and isinstance(self.high, int)
 
 
+class LabPart(_SweepPart):
+    """What a point runs on a lab (`--lab`)."""
+
+    suites: list[str] | None = Field(
+        default=None, min_length=1, description="For pytest; an RDMA incast unless given."
+    )
+    options: list[str] = Field(default=[], description="Of pytest.")
+    limit_minutes: Annotated[int, Field(ge=1, le=7 * 24 * 60)] = Field(
+        default=240, description="A point that takes longer is ended, and has failed."
+    )
+
+
 class SweepFile(_SweepPart):
     """The top of a sweep file."""
 
@@ -52,3 +64,4 @@ class SweepFile(_SweepPart):
     )
     seeds: list[Annotated[int, Field(ge=0, le=SEED_AT_MOST)]] = Field(default=[1], min_length=1)
     measure: list[str] = Field(min_length=1)
+    lab: LabPart = LabPart()

@@ -110,5 +110,10 @@ MEASURES: Mapping[str, Callable[[Ran], float]] = {
         sum(f.retransmitted_packets for f in ran.figures.flows[: ran.flows])
     ),
 }
-HIGHER_IS_BETTER = frozenset({"throughput", "goodput_gbit_per_s"})
-"""Of all others less is better."""
+AT_LEAST, AT_MOST = " (>=)", " (<=)"
+"""Behind the name of a fact of a lab's verdicts: what it is held to."""
+
+
+def higher_is_better(name: str) -> bool:
+    """Whether more of a measure is better; of all others less is."""
+    return name in ("throughput", "goodput_gbit_per_s") or name.endswith(AT_LEAST)

@@ -53,17 +53,24 @@ class Base:
 
     def profile(self, values: Mapping[str, Any]) -> ProfileFile:
         """The profile of a point. Raises LookupError, InventoryError."""
-        own = {k.removeprefix(PROFILE): v for k, v in values.items() if k.startswith(PROFILE)}
         mistakes = Mistakes(file="profile")
-        form = checked(with_values(self.profile_tree, own), ProfileFile, "a profile", mistakes)
+        form = checked(self.profile_with(values), ProfileFile, "a profile", mistakes)
         if form is None:
             raise InventoryError(mistakes.lines())
         return form
 
-    def problem_of_key(self, key: str, value: object) -> str:
+    def profile_with(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The tree of the profile of a point. Raises LookupError."""
+        own = {k.removeprefix(PROFILE): v for k, v in values.items() if k.startswith(PROFILE)}
+        return dict(with_values(self.profile_tree, own))
+
+    def problem_of_key(self, key: str, value: object, *, on_lab: bool) -> str:
         """Why this key cannot have this value by itself; "" when it can."""
         try:
-            case_of(self.tree({key: value}), "case", references=False)
+            if on_lab:
+                self.profile({key: value})
+            else:
+                case_of(self.tree({key: value}), "case", references=False)
         except (LookupError, TypeError) as error:
             return f"there is no such key: {error}"
         except InventoryError as error:

@@ -31,9 +31,9 @@ class Sweep:
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """By name; "" is the case's own traffic."""
+        """By name; "" is the case's own traffic, and what is run on a lab."""
         asked = self.form.patterns
-        if asked is None:
+        if asked is None or not self.base.case_tree:
             return ("",)
         fitting, _ = patterns.fitting(self.base.case_tree)
         return tuple(fitting) if asked == "all" else tuple(asked)
@@ -52,8 +52,9 @@ class Sweep:
                     yield StudyJob(values=values, pattern=pattern, seed=seed)
 
 
-def load(path: Path | str) -> Sweep:
-    """The sweep that a file describes. Raises InventoryError with every mistake of the file."""
+def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
+    """The sweep that a file describes; `on_lab`: a lab is its network, not its case.
+    Raises InventoryError with every mistake of the file."""
     file = Path(path)
     document = read_file(Readable(file))
     mistakes, form = document.mistakes, None
@@ -62,10 +63,11 @@ def load(path: Path | str) -> Sweep:
     if form is None:
         raise InventoryError(mistakes.lines())
     _check_form(form, mistakes)
-    base = _base(file, form, mistakes)
+    base = (_base_on_lab if on_lab else _base)(file, form, mistakes)
     if base is not None and not mistakes.lines():
-        _check_keys(form, base, mistakes)
-        _check_patterns(form, base, mistakes)
+        _check_keys(form, base, mistakes, on_lab=on_lab)
+        if not on_lab:
+            _check_patterns(form, base, mistakes)
     if lines := mistakes.lines():
         raise InventoryError(lines)
     assert base is not None
@@ -123,6 +125,24 @@ def _base(file: Path, form: SweepFile, mistakes: Mistakes) -> Base | None:
         return None
 
 
+def _base_on_lab(file: Path, form: SweepFile, mistakes: Mistakes) -> Base | None:
+    """A lab has no keys but those of a profile."""
+    if form.profile is None:
+        mistakes.add(("profile",), "on a lab a point is a profile: profile: FILE")
+    for key in form.vary:
+        if not key.startswith(PROFILE):
+            problem = f"a lab is set by profiles: its keys begin with {PROFILE}"
+            mistakes.add(("vary", key), problem, key=True)
+    if (profile := _near(file, form.profile)) is None:
+        return None
+    try:
+        return Base(case_tree={}, profile_tree=_profile_tree(profile))
+    except InventoryError as error:
+        for line in error.mistakes:
+            mistakes.add(("profile",), line)
+        return None
+
+
 def _near(file: Path, name: str | None) -> Path | None:
     return None if name is None else file.parent / name
 
@@ -137,12 +157,14 @@ def base_of(case: Path | None, testbed: Path | None, profile: Path | None) -> Ba
         assert case is not None
         load_case(case)
         tree = _tree(read_file(Readable(case)))
-    laid = None if profile is None else _tree(read_file(Readable(profile)))
-    if profile is not None:
-        from labtests.profile.reader import load as load_profile
+    return Base(case_tree=tree, profile_tree=None if profile is None else _profile_tree(profile))
 
-        load_profile(profile)
-    return Base(case_tree=tree, profile_tree=laid)
+
+def _profile_tree(file: Path) -> dict[str, Any]:
+    from labtests.profile.reader import load as load_profile
+
+    load_profile(file)
+    return _tree(read_file(Readable(file)))
 
 
 def _tree(document: Document) -> dict[str, Any]:
@@ -151,7 +173,7 @@ def _tree(document: Document) -> dict[str, Any]:
     return document.tree
 
 
-def _check_keys(form: SweepFile, base: Base, mistakes: Mistakes) -> None:
+def _check_keys(form: SweepFile, base: Base, mistakes: Mistakes, *, on_lab: bool) -> None:
     """Each key alone, with its first and last value: unknown keys and values that cannot be."""
     for key, part in form.vary.items():
         if part.values is not None:
@@ -160,7 +182,7 @@ def _check_keys(form: SweepFile, base: Base, mistakes: Mistakes) -> None:
             two = part.model_copy(update={"steps": 2})
             tried = {str(value): value for value in listed(two)}
         for value in tried.values():
-            problem = base.problem_of_key(key, value)
+            problem = base.problem_of_key(key, value, on_lab=on_lab)
             if problem:
                 mistakes.add(("vary", key), problem, key=True)
                 break

@@ -10,8 +10,9 @@ import pandas as pd
 from labtests.core.errors import LabError
 from labtests.core.private_files import write_bytes, write_private
 from labtests.study.ledger import Row
-from labtests.study.measures import HIGHER_IS_BETTER
+from labtests.study.measures import higher_is_better
 
+_NOISE = 1e-9  # of the largest figure
 FEWEST = 4
 """Points that a statement about keys needs."""
 
@@ -43,7 +44,7 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
     table = tidy(rows)
     if table.empty or not names or not keys:
         return pd.DataFrame(columns=[*keys, *names]), keys, names
-    how = {name: "min" if name in HIGHER_IS_BETTER else "max" for name in names}
+    how = {name: "min" if higher_is_better(name) else "max" for name in names}
     grouped = table.groupby(keys, sort=False, dropna=False)
     whole = grouped["failed"].count() == 0
     points = grouped.agg(how)[whole]
@@ -52,14 +53,14 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
 
 def best(points: pd.DataFrame, name: str, many: int = 5) -> pd.DataFrame:
     """The best points by one measure."""
-    return points.sort_values(name, ascending=name not in HIGHER_IS_BETTER).head(many)
+    return points.sort_values(name, ascending=not higher_is_better(name)).head(many)
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
     """Of each key, the share of a measure's variance that it explains alone: the variance of the
     means in up to eight slices of the key (first-order index: Saltelli, Global Sensitivity
     Analysis, 1.2.5). Keys of one value, and too few points, have 0."""
-    if len(points) < FEWEST or not points[name].var(ddof=0) > 0:
+    if len(points) < FEWEST or not varies(points[name]):
         return dict.fromkeys(keys, 0.0)
     return {key: _explained(points[name], [_slices(points[key])]) for key in keys}
 
@@ -73,10 +74,15 @@ def interactions(
     for number, one in enumerate(keys):
         for other in keys[number + 1 :]:
             slices = [_slices(points[one], 4), _slices(points[other], 4)]
-            if len(points) >= 4 * FEWEST and points[name].var(ddof=0) > 0:
+            if len(points) >= 4 * FEWEST and varies(points[name]):
                 both = _explained(points[name], slices)
                 found[one, other] = max(0.0, both - alone[one] - alone[other])
     return found
+
+
+def varies(figures: Any) -> bool:
+    """Whether figures differ by more than sums of floats are off: there is something to explain."""
+    return bool(figures.std(ddof=0) > _NOISE * figures.abs().max())
 
 
 def _slices(column: Any, most: int = 8) -> Any:
@@ -94,7 +100,7 @@ def _explained(figures: Any, slices: list[Any]) -> float:
 
 def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The points that no other one beats in all of these measures."""
-    signs = [-1 if name in HIGHER_IS_BETTER else 1 for name in names]
+    signs = [-1 if higher_is_better(name) else 1 for name in names]
     found: Any = points[list(names)].to_numpy(dtype=float) * signs
     order = np.lexsort(found.T[::-1])
     kept: list[int] = []
@@ -117,7 +123,7 @@ def write(table: pd.DataFrame, file: Path) -> None:
     except ImportError as error:
         raise LabError(
             f"{file}: parquet needs the package pyarrow, which is not installed\n"
-            "  remedy: pip install 'labtests[study]', or a name that ends in .csv"
+            "  remedy: pip install pyarrow, or a name that ends in .csv"
         ) from error
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -69,6 +69,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield passed(Fact(name="flows", measured=len(evidence.flows), bound="> 0", unit="flows"))
     yield from balances(evidence)
     if evidence.kind == "control":
+        yield from checks.told(evidence)
         yield from _tools_ran(evidence)
         damaged = chain.from_iterable(map(sound.kept, path.of_part(evidence, "cable")))
         yield from (finding for finding in damaged if finding.outcome is Outcome.FAIL)
@@ -78,6 +79,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from sound.nics_sent_it(evidence)
     for station in path.of_part(evidence, "NIC", "cable"):
         yield from sound.kept(station)
+    yield from sound.switch_ports_kept(evidence)
     yield from _quiet(evidence)
 
 

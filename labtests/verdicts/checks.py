@@ -49,16 +49,22 @@ def ran(evidence: Evidence, *, excused: Collection[FlowResult] = ()) -> Iterator
     """Every flow that is not excused ran to its end by its own tool's account, the roles could
     reach each other, the counters were read when they could be, and the settings under test stayed
     as they were."""
-    if not evidence.flows:
-        yield unproven("no traffic ran")
-    if len(evidence.flows) != len(evidence.senders):
-        yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
+    yield from told(evidence)
     for number, (place, flow) in enumerate(zip(evidence.senders, evidence.flows, strict=False)):
         if flow not in excused:
             yield _flow_ran(flow, place, evidence.receiver_of(number))
     for probe in evidence.probes:
         if probe.status is not FlowStatus.COMPLETE:
             yield unproven(f"{probe.sender} -> {probe.receiver} ({probe.tool}): {probe.because}")
+
+
+def told(evidence: Evidence) -> Iterator[Finding]:
+    """There is a report of every flow, and what devices show is of this phase, and of these
+    settings. Asked of whatever a phase is for."""
+    if not evidence.flows:
+        yield unproven("no traffic ran")
+    if len(evidence.flows) != len(evidence.senders):
+        yield unproven(f"{len(evidence.flows)} of {len(evidence.senders)} flows were reported")
     for sentence in (*evidence.unreachable, *evidence.changed):
         yield unproven(sentence)
     yield from counters_of_the_end(evidence)
@@ -81,8 +87,8 @@ def _flow_ran(flow: FlowResult, place: Place, receiver: Place) -> Finding:
         return unproven(f"{who} is not the flow of {place.device} -> {receiver.device}")
     if flow.status is not FlowStatus.COMPLETE:
         return unproven(f"{who} did not run: {flow.because or flow.status}")
-    if not flow.goodput_bits_per_s:
-        return unproven(f"{who} reported no goodput")
+    if not flow.goodput_bits_per_s or flow.iterations == 0:
+        return unproven(f"{who} reported no {'messages' if flow.goodput_bits_per_s else 'goodput'}")
     if not 0 < flow.goodput_bits_per_s <= IMPOSSIBLE_SHARE * (place.link_bits_per_s or math.inf):
         return unproven(f"{who} reported a goodput that is impossible on its link")
     if wrong := goodput.no_evidence(flow):

@@ -139,6 +139,28 @@ def _came(evidence: Evidence, place: Place) -> Iterator[Finding]:
                 f"{place.device} got {got} CNPs, and queue {queue} of "
                 f"{switch} {port} forwarded {came.increase} packets: some carried another DSCP"
             )
+        yield from _others_came_beside(evidence, place, (switch, port), queue)
+
+
+def _others_came_beside(
+    evidence: Evidence, place: Place, port: path.Where, queue: int
+) -> Iterator[Finding]:
+    """What a sender's NIC got in the classes of the flows (acknowledgements) came out of the other
+    queues of its switch port: else it was in that of the CNPs, which hides where these were."""
+    classes = {p.priority for p in evidence.senders if p.priority is not None}
+    nic = (place.device, place.port)
+    got = [evidence.change(nic, "priority", each, c.RX_PACKETS).increase for each in classes]
+    every = path.of_queues(evidence, port, c.QUEUE_FORWARDED_PACKETS)
+    others = [each.increase for each in every if each.key[3] != queue]
+    if None in got or None in others or not others:
+        return  # said elsewhere
+    back, came = (sum(n or 0 for n in side) for side in (got, others))
+    if came < back:
+        yield disagreement(
+            f"{place.device} got {back} packets in the classes of the flows, and the queues of "
+            f"{' '.join(port)} beside {queue}, that of the CNPs, forwarded {came}: some went "
+            "through the CNPs' queue, or a counter stood still"
+        )
 
 
 def _passed(evidence: Evidence, back: CnpReturn, dscp: int) -> Iterator[Finding]:

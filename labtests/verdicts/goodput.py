@@ -76,7 +76,8 @@ def no_evidence(flow: FlowResult) -> str:
 
 def _counts(flow: FlowResult) -> tuple[int | None, ...]:
     datagrams = (flow.sent_datagrams, flow.received_datagrams, flow.lost_datagrams)
-    return (*datagrams, flow.late_datagrams, flow.retransmits, flow.sent_bytes, flow.received_bytes)
+    others = (flow.late_datagrams, flow.retransmits, flow.iterations)
+    return (*datagrams, *others, flow.sent_bytes, flow.received_bytes)
 
 
 def began_s(flow: FlowResult) -> float | None:

@@ -14,7 +14,9 @@ from labtests.verdicts import (
     idle,
     outcome,
     packets,
+    path,
     port_drops,
+    streamed,
     witnesses,
 )
 from labtests.verdicts.outcome import (
@@ -86,14 +88,23 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
     if not evidence.pfc or not any(port_drops.queue_drops(evidence, q).increase for q in queues):
         return ""
     if any(setting.mode != "off" for setting in evidence.pfc.values()):
+        refused = ", ".join(_refused(evidence))
         return (
-            "look at xoff and headroom of the ports where it came in, and at PFC of these "
-            "priorities at both ends of the senders' cables"
+            f"look at xoff and headroom of the ports where it came in{refused and f' ({refused})'},"
+            " and at PFC of these priorities at both ends of the senders' cables"
         )
     return (
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "
         "receiver's notification point"
     )
+
+
+def _refused(evidence: Evidence) -> Iterator[str]:
+    """Which ports refused packets on their way in, where they count that."""
+    for where in path.opposite(evidence):
+        packets_in = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase
+        if packets_in:
+            yield f"{' '.join(where)} refused {packets_in}"
 
 
 def _lossless(
@@ -113,6 +124,7 @@ def _lossless(
     yield from _ends_saw_no_loss(evidence, queues)
     yield checks.congestion_proven(evidence)
     yield checks.receiver_silent(evidence)
+    yield from streamed.third_witness(evidence)
 
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:
@@ -124,7 +136,7 @@ def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
             yield from witnesses.datagrams_accounted(evidence, dropped_packets=sum(drops))
-    if any(f.iterations is not None for f in evidence.flows):
+    if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 
 

@@ -63,10 +63,8 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         return
     for station in path.of_part(evidence, "NIC", "cable"):
         yield from kept(station)
+    yield from switch_ports_kept(evidence)
     for station in path.of_part(evidence, "switch port"):
-        others = tuple(d for d in station.losses if d.key[-1] not in path.BY_CLASS)
-        outside = tuple(d for d in others if not path.by_filters(d))
-        yield from kept(replace(station, losses=outside))
         yield from _filtered(evidence, station)
     yield from cables_carried(evidence)
     yield from packets.astray_on_the_way(evidence)
@@ -78,6 +76,14 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield from nics_sent_it(evidence)
     yield from _nics_sent_each(evidence)
     yield from _hosts_sent_it(evidence)
+
+
+def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
+    """No switch port of the way lost a packet outside of its queues (transmit errors, overruns)."""
+    for station in path.of_part(evidence, "switch port"):
+        others = tuple(d for d in station.losses if d.key[-1] not in path.BY_CLASS)
+        outside = tuple(d for d in others if not path.by_filters(d))
+        yield from kept(replace(station, losses=outside))
 
 
 def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:

@@ -2,10 +2,20 @@
 
 from collections.abc import Iterator
 
+from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
-from labtests.measure.evidence import Evidence
-from labtests.verdicts import among, checks, outcome
-from labtests.verdicts.outcome import Finding, Verdict, conclude, unproven
+from labtests.measure.evidence import Evidence, Place
+from labtests.verdicts import among, checks, marks_first, outcome
+from labtests.verdicts.outcome import (
+    Finding,
+    Verdict,
+    conclude,
+    fact_of,
+    missing,
+    name_of,
+    passed,
+    unproven,
+)
 
 STARVED_BELOW = 0.3
 """Of an equal part of the line. In simulated labs of 10G and 25G sixteen queue pairs have 0.57 and
@@ -47,7 +57,20 @@ def _not_starved(evidence: Evidence, part_bits_per_s: float) -> Iterator[Finding
             yield fed
         else:  # then it is the scheduler's doing, or its own reaction point's
             yield outcome.or_unproven(fed, "by marks of its own queue, or by the scheduler")
+    for place, flow in pairs:
+        if flow.is_rdma and place.device not in marks_first.held_by_links(evidence):
+            yield _told_to_slow_down(evidence, place)
     yield from among.repeated_nothing(evidence)
+
+
+def _told_to_slow_down(evidence: Evidence, place: Place) -> Finding:
+    """Its reaction point was at work: one that nothing tells to slow down cannot starve."""
+    handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)
+    if handled.increase is None:
+        return missing(handled, "> 0", "CNPs")
+    fact = fact_of(handled, "> 0", "CNPs", margin=handled.increase)
+    said = f"{name_of(handled)} stayed 0: {place.device} was not told to slow down"
+    return passed(fact) if handled.increase else unproven(said, fact)
 
 
 def _named(flow: FlowResult) -> str:

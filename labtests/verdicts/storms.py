@@ -81,6 +81,74 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
     yield from nothing_is_missing(evidence)
 
 
+def kept_through(evidence: Evidence) -> Verdict:
+    """Storms too short for a pause time-out lost no packet."""
+    return conclude(
+        "Did the pause time-out leave short pauses alone?",
+        evidence,
+        _kept_through(evidence),
+        passing=f"nothing was lost in {_said(evidence)}",
+    )
+
+
+def _kept_through(evidence: Evidence) -> Iterator[Finding]:
+    yield from packets.none_dropped(evidence, packets.queues_of(evidence))
+    yield from stormed(evidence)
+    yield from port_drops.none_dropped_by_ports(evidence)
+    yield from nothing_is_missing(evidence)
+
+
+def dropped_all(evidence: Evidence, *, within_ms: int) -> Verdict:
+    """Every storm that lasted long enough made the port drop all that it had to send, of every
+    class, after `within_ms` at the latest; what came in, and other ports, lost nothing."""
+    return conclude(
+        "Did the pause time-out drop all that left the paused port, and nothing else?",
+        evidence,
+        _dropped_all(evidence, within_ms),
+        passing=f"{_said(evidence)} each made the port drop every class; what came in, and other "
+        "ports, lost nothing",
+    )
+
+
+def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
+    """Where a packet is in no counter, or nobody stormed as asked, what the port dropped is not
+    known."""
+    storm = evidence.storm
+    doubts = (*stormed(evidence), *nothing_is_missing(evidence))
+    doubts += () if storm is None else tuple(_held_back(evidence, storm))
+    yield from doubts
+    if storm is None or any(finding.outcome is Outcome.INCONCLUSIVE for finding in doubts):
+        return
+    dropping_s = storm.times * (storm.lasting_ms - within_ms) / 1000
+    for queue in evidence.queues:
+        held = queue in {place.queue for place in _paused(evidence, storm)}
+        rate = _datagrams_per_s(evidence, queue)
+        if rate is None:
+            yield unproven(f"how long the flows of queue {queue} sent is not told")
+            continue
+        drops = port_drops.queue_drops(evidence, queue)
+        least = 1 if held else max(1, int(rate * dropping_s))
+        bound = f">= {least}"
+        if drops.increase is None:
+            yield missing(drops, bound, "packets")
+        elif drops.increase < least:
+            yield failed(
+                f"{name_of(drops)} grew by {drops.increase}, not by {least} or more, in "
+                f"{_said(evidence)}",
+                fact_of(drops, bound, "packets", drops.increase - least),
+            )
+        else:
+            yield passed(fact_of(drops, bound, "packets", drops.increase - least))
+
+
+def _datagrams_per_s(evidence: Evidence, queue: int) -> float | None:
+    """So many were sent into a queue; None where a tool does not say for how long."""
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    flows = [flow for place, flow in pairs if place.queue == queue]
+    rates = [(f.sent_datagrams or 0) / f.ran_s for f in flows if f.ran_s]
+    return sum(rates) if rates and len(rates) == len(flows) else None
+
+
 def _paused(evidence: Evidence, storm: StormResult) -> list[Place]:
     """The senders of the class that the storm pauses."""
     return [place for place in evidence.senders if place.priority == storm.priority]
@@ -105,11 +173,8 @@ def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
     times = (shut.increase, served.increase)
     if None not in times and (times[0] or 0) - (times[1] or 0) not in (0, 1):
         yield _contradicts(shut, served, "times")  # it is shut again only when it is served again
-    if shut.increase == 0 and not _held_back(evidence, storm):
-        yield unproven(
-            f"no sender of priority {storm.priority} was paused by its switch in {_said(evidence)}:"
-            " the storms held nothing, their pause frames may be too short or too far apart"
-        )
+    if shut.increase == 0:
+        yield from _held_back(evidence, storm)
     if evidence.kind == "control" and any(
         _counted(evidence, priority, c.WATCHDOG_SHUTDOWNS).increase
         for priority in set(range(8)) - {storm.priority}
@@ -126,14 +191,15 @@ def _contradicts(shut: Difference, witness: Difference, unit: str) -> Finding:
     )
 
 
-def _held_back(evidence: Evidence, storm: StormResult) -> bool:
-    """Whether the class filled the switches so far that they paused a sender of it."""
-    return any(
-        evidence.change(
-            (place.switch, place.switch_port), "priority", storm.priority, c.PFC_TX_FRAMES
-        ).increase
-        for place in _paused(evidence, storm)
-    )
+def _held_back(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
+    """The class filled the switches so far that they paused a sender of it."""
+    ports = ((place.switch, place.switch_port) for place in _paused(evidence, storm))
+    pauses = (evidence.change(p, "priority", storm.priority, c.PFC_TX_FRAMES) for p in ports)
+    if not any(each.increase for each in pauses):
+        yield unproven(
+            f"no sender of priority {storm.priority} was paused by its switch in {_said(evidence)}:"
+            " the storms held nothing, their pause frames may be too short or too far apart"
+        )
 
 
 def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:

@@ -40,7 +40,8 @@ def _said(evidence: Evidence) -> str:
 def _spared(evidence: Evidence, payload_share: float) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     incast = [p for p in evidence.receivers if _port(p) == evidence.bottleneck]
-    if not incast or len(evidence.receivers) != len(incast) + 1:
+    past = len(evidence.receivers) == len(incast) + 1 == len(evidence.flows)
+    if not incast or not past:
         yield unproven("no flow past the congested port was monitored")
         return
     yield _congested(evidence, len(incast))

@@ -1,6 +1,7 @@
 """The command line: what it prints, where, and with which exit code."""
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -246,4 +247,25 @@ def _groups(group: click.Group) -> Iterator[click.Group]:
 @pytest.mark.parametrize("group", list(_groups(main)), ids=lambda group: group.name)
 def test_the_list_of_commands_cuts_no_sentence(group: click.Group) -> None:
     shown = group.get_help(click.Context(group, info_name="labtests", terminal_width=80))
-    assert "..." not in shown.partition("Commands:")[2]
+    assert "..." not in shown.partition("Options:")[2]
+
+
+def test_a_full_disk_is_told_with_what_was_written(tmp_path, monkeypatch):
+    """Of a copy that failed, not with what was read."""
+
+    def full(source: Path, copied: Path) -> None:
+        raise OSError(28, "No space left on device", str(source), None, str(copied))
+
+    monkeypatch.setattr("labtests.core.shipped.shutil.copyfile", full)
+    ended = CliRunner().invoke(main, ["init", str(tmp_path / "mine")])
+    assert ended.exit_code == 2
+    assert ended.output.startswith(str(tmp_path / "mine" / "suites"))
+
+
+def test_every_command_stands_once_under_what_one_wants():
+    """Some thirty in one list by the alphabet tell a newcomer nothing."""
+    told = run("--help").output
+    listed = [line.split()[0] for line in told.splitlines() if re.match(r"  [a-z]+ ", line)]
+    assert sorted(listed) == sorted(main.commands)
+    assert "Others:" not in told
+    assert told.index("To begin:") < told.index("  init ") < told.index("Nights:")

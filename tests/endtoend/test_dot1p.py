@@ -134,3 +134,11 @@ BROKEN: dict[str, tuple[str, tuple[str, ...]]] = {
 def test_it_is_red_where(tmp_path: Path, broken: str) -> None:
     (test,) = run(tmp_path, *BROKEN[broken])["tests"]
     assert test["outcome"] not in ("pass", "skipped"), test
+
+
+def test_both_senders_have_to_be_paused(tmp_path: Path) -> None:
+    dead = fault(kind="dead-counter", device=FIRST, port=f"{PORT}2", counter="pfc")
+    (test,) = run(tmp_path, *dead)["tests"]
+    said = [each["because"] for each in test["verdicts"] if not each["as_expected"]]
+    assert test["outcome"] != "pass"
+    assert any(f"{FIRST} {PORT}2 priority 5 pfc_tx_frames" in each for each in said), said

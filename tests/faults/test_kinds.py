@@ -290,6 +290,72 @@ def test_cnps_have_another_dscp_than_the_setting(box):
     assert moved[6] == 0
 
 
+ODD = {"802.3x": (None, ""), "no class": (frozenset({3}), "no class")}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_port_that_heeds_any_pause_is_held_by_such_as_hold_nobody(box, kind):
+    priorities, odd = ODD[kind]
+    control = box.lab.network.nic(C, NIC_C).flow_control
+    flow = box.udp()
+
+    def came(ms=10):
+        before = flow.received_bytes
+        box.pass_ms(ms)
+        return flow.received_bytes - before
+
+    usual = came()
+    control.storm(priorities, odd=odd)
+    assert came() == pytest.approx(usual, rel=0.05)
+    box.hurt("mistakes-pauses", SWITCH, port=OUT, how="heeds any")
+    came(2)  # until the next frame of the storm
+    assert came() == 0
+    box.heal(SWITCH)
+    came(8)  # the last pause runs out
+    assert came() > 0.9 * usual
+    control.end_storm()
+
+
+def test_a_port_that_wants_a_source_takes_no_pause_from_the_address_0(box):
+    box.says(SWITCH, f"system-view\ninterface {OUT}\npriority-flow-control enable")
+    box.says(SWITCH, f"system-view\ninterface {OUT}\npriority-flow-control no-drop dot1p 3")
+    control = box.lab.network.nic(C, NIC_C).flow_control
+    seen = lambda: box.lab.network.switch(SWITCH).pfc_counters(OUT)[3].rx_frames  # noqa: E731
+    control.storm(frozenset({3}), odd="no source", period_us=1000)
+    box.pass_ms(10)
+    before = seen()
+    assert before >= 9
+    box.hurt("mistakes-pauses", SWITCH, port=OUT, how="wants a source")
+    box.pass_ms(10)
+    assert seen() == before
+    control.storm(frozenset({3}), period_us=1000)
+    box.pass_ms(10)
+    assert seen() > before + 8
+    with pytest.raises(UnknownFault, match="pauses are mistaken as heeds any or wants a source"):
+        box.hurt("mistakes-pauses", SWITCH, port=OUT, how="otherwise")
+    control.end_storm()
+
+
+def test_cnps_come_as_often_as_the_fault_says(box):
+    curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
+    box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply t")
+    box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
+    box.rdma()
+    sent = []
+    for interval_us in (4, 1000):
+        box.hurt("cnp-interval", C, port=NIC_C, microseconds=interval_us)
+        before = box.counters(C, NIC_C)["np_cnp_sent"]
+        box.pass_ms(20)
+        sent.append(box.counters(C, NIC_C)["np_cnp_sent"] - before)
+    assert sent[0] > 21 >= sent[1] > 0
+    shown = box.says(C, f"cat /sys/class/net/{NIC_C}/ecn/roce_np/min_time_between_cnps")
+    assert shown.strip() == "4"
+    box.heal(C)
+    box.end_traffic()
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nundo qos wred apply")
+
+
 @pytest.mark.parametrize("kind", ["udp", "rc", "tcp"])
 def test_a_frozen_host_sends_nothing_and_goes_on(box, kind):
     flow = {"udp": box.udp, "rc": box.rdma, "tcp": box.tcp}[kind]()

@@ -1,7 +1,9 @@
 """What Prometheus hears of the newest runs."""
 
+import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -50,6 +52,28 @@ def test_a_file_is_whole_and_readable(where, tmp_path):
     assert file.read_text() == text(where)
     assert file.stat().st_mode & 0o777 == 0o644
     assert [each.name for each in tmp_path.glob(".labtests*")] == []
+
+
+def test_no_name_ends_a_line(tmp_path):
+    odd = "a\rb\x85c\u2028d"
+    with History.open(str(tmp_path / "history.sqlite")) as history:
+        history.enter(of_folder(written(tmp_path / "lab", Night(day=1, testbed=odd))))
+    told = text(str(tmp_path / "history.sqlite"))
+    assert {line for line in told.splitlines() if "labtests_run_passed{" in line} == {
+        f'labtests_run_passed{{{REAL},testbed="a␍b�c�d"}} 1.0'
+    }
+
+
+def test_what_is_no_file_is_not_replaced_by_one(where, tmp_path):
+    """As root, `metrics write /dev/stdout` took /dev/stdout from everybody."""
+    os.mkfifo(pipe := tmp_path / "pipe")
+    (link := tmp_path / "stdout").symlink_to(pipe)
+    for place in (pipe, link):
+        ended = CliRunner().invoke(main, ["metrics", "write", "--history", where, str(place)])
+        assert ended.exit_code == 2
+        assert f"{place} is not a regular file" in ended.output
+    assert stat.S_ISFIFO(link.stat().st_mode)
+    assert link.is_symlink()
 
 
 def test_prometheus_is_answered_until_a_signal(where):

@@ -72,6 +72,24 @@ def test_a_value_of_another_kind_is_told_with_its_place(tmp_path, place, value, 
         assert history.summaries() == []
 
 
+@pytest.mark.parametrize("said", [b"{nope", b"[\xff]", b"[" + b"{}," * 200_000 + b"{}]"])
+def test_a_check_that_cannot_be_read_leaves_the_rest_of_the_run(tmp_path, monkeypatch, said):
+    monkeypatch.chdir(tmp_path)
+    for day in (1, 2):
+        made = written(tmp_path / "reports" / "lab", Night(day=day))
+        (made / "check.json").write_bytes(said)
+    runs = sorted(map(str, (tmp_path / "reports" / "lab").iterdir()))
+    for words, told in (
+        (["history", "import", *runs], f"entered: {runs[0]}"),
+        (["history", "show", runs[0]], "PASS"),
+        (["compare", *runs], "no difference"),
+        (["prune", "--keep", "1d", "--keep-red", "--list"], "kept 1 runs"),
+    ):
+        ended = CliRunner().invoke(main, words, env={"LABTESTS_HISTORY": "h.sqlite"})
+        assert ended.exit_code == 0, (words, ended.output, ended.exc_info)
+        assert told in ended.output
+
+
 def test_numbers_that_are_none_are_not_known_and_a_margin_of_nothing_is_none(where, tmp_path):
     nan, huge = float("nan"), 1e308
     for place, value in ((f"{FACT}.measured", nan), ("tests[0].duration_s", huge)):
@@ -174,3 +192,31 @@ def test_who_only_reads_makes_no_history(tmp_path, monkeypatch):
         assert ended.exit_code == 2
         assert "reports/history.sqlite: there is no history" in ended.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", ["?mode=memory&uri=true", "?uri=true", "?"])
+def test_a_file_of_sqlite_has_no_options(tmp_path, monkeypatch, more):
+    """In memory nothing would be kept of a run that is said to be entered."""
+    monkeypatch.chdir(tmp_path)
+    folder = written(tmp_path / "lab", Night(day=1))
+    words = ["history", "import", "--history", f"sqlite:///file:h.sqlite{more}", str(folder)]
+    ended = CliRunner().invoke(main, words)
+    assert ended.exit_code == 2
+    assert "a file of SQLite has no options" in ended.output
+    assert [each.name for each in tmp_path.iterdir()] == ["lab"]
+
+
+def test_who_only_reads_makes_no_history_by_url(tmp_path):
+    file = tmp_path / "h.sqlite"
+    ended = CliRunner().invoke(main, ["history", "list", "--history", f"sqlite:///{file}"])
+    assert (ended.exit_code, file.exists()) == (2, False)
+    assert "there is no history" in ended.output
+    with History.open(f"sqlite:///{file}"):
+        assert file.exists()
+
+
+def test_less_than_no_lines_are_refused():
+    for words in (["history", "list", "--most", "-1"], ["compare", "--most", "-1", "a", "b"]):
+        ended = CliRunner().invoke(main, words)
+        assert ended.exit_code == 2
+        assert "-1 is not in the range" in ended.output

@@ -16,6 +16,7 @@ from labtests.history.records import of_folder
 from labtests.history.store import History
 from labtests.night.command import NightRequest, night, sharded
 from labtests.night.form import read_night
+from labtests.night.telling import News
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +57,15 @@ def test_a_run_without_a_report_is_an_error(run, file, stand_ins):
     assert code == 4
     assert any("ERROR: exit code 4, and no run.json" in line for line in said)
     assert "ERROR, exit code 4; no report" in said[-1]
+
+
+def test_a_run_that_ran_nothing_is_not_green(run, file, stand_ins):
+    """`options: [--collect-only]`, or `--version`: pytest ends with 0."""
+    stand_ins({"code": 0}, {"code": 0, "outcome": "skipped"})
+    code, said = run(file(LAB, OTHER))
+    assert code == 3
+    assert any("ERROR: exit code 0, and nothing was run: " in line for line in said)
+    assert "labtests, the labs: 0 of 2 runs green (exit code 3)" in said
 
 
 def test_labs_run_side_by_side_and_one_lab_in_turns(run, file, stand_ins):
@@ -122,6 +132,7 @@ def test_a_signal_ends_all_runs_and_waits_for_them(run, file, stand_ins, tmp_pat
     code, said = run(file(LAB, OTHER, LAB))
     assert code == 143
     assert any("SIGTERM: 2 runs are ended" in line for line in said)
+    assert "labtests, the labs: 0 of 3 runs green (exit code 143)" in said
     assert sum("LEFT OUT: the night was ended" in line for line in said) == 1
     assert (tmp_path / "reports" / "h3c-s6550-cx4" / "put-back").exists()
     assert (tmp_path / "reports" / "incast-5to1" / "put-back").exists()
@@ -164,6 +175,36 @@ def test_a_full_disk_is_no_green_night(run, file, stand_ins, monkeypatch):
     assert any("ERROR: [Errno 28] No space left" in line for line in said)
 
 
+def test_output_that_cannot_be_written_ends_no_night(file, stand_ins, tmp_path):
+    """`>> night.log` on a full disk: runs are waited for, and their worst is the exit code."""
+
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    stand_ins({"code": 1, "outcome": "fail", "seconds": 0.5}, *[{"outcome": "pass"}] * 2)
+    asked = NightRequest(
+        file=str(file(LAB, OTHER, LAB)), reports=tmp_path / "reports", jobs=0, shard="",
+        only_plan=False,
+    )  # fmt: skip
+    assert night(asked, full) == 1
+    assert len([*(tmp_path / "reports" / "h3c-s6550-cx4").iterdir()]) == 2
+
+
+def test_a_signal_while_the_end_is_told_loses_nothing_of_it(
+    run, file, stand_ins, monkeypatch, signals
+):
+    def slow(end, _):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.2)
+        return [News("red", f"{end.run.testbed.name}: told")]
+
+    monkeypatch.setattr("labtests.night.command.news_of", slow)
+    stand_ins({"outcome": "pass"}, {"outcome": "pass"})
+    code, said = run(file(LAB, OTHER))
+    assert code == 0
+    assert said[-2:] == ["  h3c-s6550-cx4: told", "  incast-5to1: told"]
+
+
 def test_a_plan_runs_nothing(run, file, tmp_path):
     code, said = run(file(LAB), only_plan=True)
     assert code == 0
@@ -190,6 +231,8 @@ def test_shards_part_labs_and_miss_none(file):
         ("night: x\nruns:\n  - {testbed: LAB, optoins: []}\n", "optoins"),
         ("night: x\nruns:\n  - {testbed: LAB, options: [--run-dir=x]}\n", "given by the night"),
         ("night: x\nruns:\n  - {testbed: LAB, options: [--inventory=x]}\n", "given by the night"),
+        ("night: x\nruns:\n  - {testbed: LAB, options: [--labtests-run-dir=x]}\n", "given by the"),
+        ("night: x\nruns:\n  - {testbed: LAB, suites: ['']}\n", "runs[0].suites[0]: no such suite"),
         (
             "night: x\nruns:\n  - {testbed: LAB, suites: [suites/nosuch.py]}\n",
             "runs[0].suites[0]: no such suite: suites/nosuch.py",

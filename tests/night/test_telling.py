@@ -74,6 +74,35 @@ def test_a_margin_that_shrinks_is_told_in_the_night_in_which_it_does(tell):
     assert tell(kept(8, margin=0.1)) == []
 
 
+def test_two_runs_of_a_lab_in_one_night_have_each_its_own_past(tmp_path):
+    """All runs of the night are entered when the first one's news is told."""
+    run = NightRun(0, load(LAB), RunForm(testbed=str(LAB), options=["--dry-run"]))
+    nights = [*(kept(day) for day in range(1, 6)), kept(6, "fail"), kept(7, margin=0.1), kept(8)]
+    with History.open(str(tmp_path / "history.sqlite")) as history:
+        for each in nights:
+            history.enter(each)
+        told = [news_of(RunEnd(run, 0, tmp_path, kept=each), history) for each in nights]
+    occasions = [[news.occasion for news in each] for each in told]
+    assert occasions == [[], [], [], [], [], ["red"], ["margin", "first-green"], []]
+
+
+def test_other_suites_that_pass_make_no_lab_green(tell):
+    (test,) = kept(3).tests
+    other = replace(kept(3), tests=(replace(test, name="u"),))
+    assert tell(kept(1), kept(2, "fail"), other) == []
+    (news,) = tell(kept(4))
+    assert news.occasion == "first-green"
+
+
+def test_a_run_that_is_not_entered_does_not_tell_the_margin_of_another(tmp_path):
+    run = NightRun(0, load(LAB), RunForm(testbed=str(LAB), options=["--dry-run"]))
+    with History.open(str(tmp_path / "history.sqlite")) as history:
+        for each in (*(kept(day) for day in range(1, 7)), kept(7, margin=0.1)):
+            history.enter(each)
+        end = RunEnd(run, 0, tmp_path / "run", kept=kept(8, margin=0.1))
+        assert news_of(end, history) == []
+
+
 class _Service(BaseHTTPRequestHandler):
     heard: list[dict[str, str]]
     status = 200

@@ -297,7 +297,9 @@ def test_obstacles_are_named_with_port_and_line(bench, driver):
 
     def watched(command, **more):
         reply = configuration(command)
-        return replace(reply, text=reply.text.replace(f"{IN}\n", f"{IN}\n{line}"))
+        return replace(
+            reply, text=reply.text.replace(f"\ninterface {IN}\n", f"\ninterface {IN}\n{line}")
+        )
 
     bench.run = watched
     (sentence,) = driver.obstacles()

@@ -2,6 +2,7 @@
 
 import copy
 import gzip
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -144,4 +145,28 @@ def test_a_run_without_its_tables_is_none_in_which_nothing_was_counted(
     DAMAGES[kind](tmp_path)
 
     with pytest.raises(UnreadableRun, match=why):
+        read_run(tmp_path)
+
+
+def test_rows_of_next_to_nothing_are_counted_before_they_are_made(
+    run: Json, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """250 kB of gzip hold fifty million rows of `0,0,`: some 10 GB of them once they are made."""
+    write_run(tmp_path, run)
+    rows = b"test,phase,x\n" + b"0,0,\n" * 99
+    written(tmp_path, lambda _: gzip.compress(rows))
+    digest = hashlib.sha256((tmp_path / FILE).read_bytes()).hexdigest()
+    told_otherwise(tmp_path, lambda told: told["tables"]["counters"].update(
+        sha256=digest, columns={"x": "number"}
+    ))  # fmt: skip
+    assert len(read_run(tmp_path)["tests"][0]["phases"][0]["counters"]) == 99
+    monkeypatch.setattr("labtests.report.tables.MOST_ROWS", 98)
+    with pytest.raises(UnreadableRun, match=r"counters.csv.gz has more than 98 rows"):
+        read_run(tmp_path)
+
+
+def test_the_parts_of_a_run_are_counted_before_they_are_made(tmp_path: Path) -> None:
+    many = ", ".join(["{}"] * 11_000_000)
+    (tmp_path / "run.json").write_text(f'{{"format": "labtests-run/1", "tests": [{many}]}}')
+    with pytest.raises(UnreadableRun, match="more than 20000000 are not read"):
         read_run(tmp_path)

@@ -79,6 +79,35 @@ def test_mausezahn_pauses_the_switch_for_as_many_frames_as_it_is_asked(
     assert sent.split()[-1] == "20"
 
 
+FOR_NO_CLASS = PAUSE[:48] + "00:00" + ":ff:ff" * 8 + ":00" * 26
+LINK_PAUSE = "01:80:c2:00:00:01:02:00:00:00:00:01:88:08:00:01:ff:ff" + ":00" * 42
+
+
+@pytest.mark.parametrize(
+    ("frame", "counter"),
+    [
+        (LINK_PAUSE, "tx_global_pause"),
+        (PAUSE.replace(":02:00:00:00:00:01:", ":00:00:00:00:00:00:"), "tx_prio3_pause"),
+        (FOR_NO_CLASS, ""),
+    ],
+    ids=["802.3x", "no source", "no class"],
+)
+def test_mausezahn_sends_odd_pauses_which_count_as_what_they_are(
+    make_lab: Callable[..., Hands], frame: str, counter: str
+) -> None:
+    hands = make_lab(real=True)
+    if counter != "tx_global_pause":  # with PFC on, the driver shows none of the whole port
+        hands.output(f"mlnx_qos -i {INTERFACE} -f 0,0,0,1,0,0,0,0", "ServerC")
+    storm = hands.run(f"mausezahn -q {INTERFACE} -c 20 -d 1msec {frame}", "ServerC")
+    hands.advance(0.1)
+    assert storm.status == 0, storm.err
+    shown = hands.output(f"ethtool -S {INTERFACE}", "ServerC")
+    sent = dict(line.split(":", 1) for line in shown.splitlines() if "_pause:" in line)
+    counts = {name.strip(): int(n) for name, n in sent.items() if name.strip().startswith("tx_")}
+    assert {name for name, n in counts.items() if n} == ({counter} if counter else set())
+    assert not counter or counts[counter] == 20
+
+
 def test_mausezahn_that_is_ended_sends_no_more(make_lab: Callable[..., Hands]) -> None:
     hands = make_lab(real=True)
     hands.output(f"mlnx_qos -i {INTERFACE} -f 0,0,0,1,0,0,0,0", "ServerC")

@@ -142,6 +142,10 @@ def test_the_running_configuration_has_what_was_typed_in_full_words(cli):
         "  service-policy type qos input IN no-stats\n"
         "  service-policy type queuing output Q\n"
         "interface Ethernet1/15\ninterface Ethernet1/16\n"
+        + "".join(
+            f"interface vfc{n}\n  bind interface {port}\n  no shutdown\n"
+            for n, port in enumerate(cli.session.switch.ports, start=1)
+        )
     )
 
 

@@ -8,10 +8,9 @@ from test_nxos_face_watchdog import LOSSLESS, MS, OUT, SENDING, storm
 from labtests.network import PauseTimeout, UdpRequest
 
 EDGE = (
-    "feature-set fcoe",
     "interface vfc 13",
-    "bind interface ethernet 1/13",
     "no shutdown",
+    "bind interface ethernet 1/13",
     "system default interface pause mode edge",
     "system default interface pause timeout 200 mode edge",
 )
@@ -32,8 +31,9 @@ def sends(simulation, name: str, to: str, dscp: int) -> None:
 
 @pytest.fixture
 def busy(cli, simulation):
-    """Two classes to the receiver, of which one will be paused; and the receiver sends, too."""
-    cli.configure(*LOSSLESS)
+    """FCoE is at no port. Two classes to the receiver, of which one will be paused; and the
+    receiver sends, too."""
+    cli.configure(*(f"no interface vfc {number}" for number in (1, 2, 3, 4)), *LOSSLESS)
     for name in "ABC":
         nic = simulation.network.nic(name, "eth0")
         nic.set_trust("dscp")
@@ -81,10 +81,11 @@ def test_what_comes_in_at_the_port_is_not_dropped(cli, busy):
         [line for line in EDGE if "bind" not in line],
         [*EDGE, "interface vfc 13", "switchport mode E"],
         [*EDGE, "interface vfc 13", "shutdown"],
+        [line for line in EDGE if "shutdown" not in line],
         [*EDGE, "no interface vfc 13"],
         [*EDGE, "no system default interface pause mode edge"],
     ],
-    ids=["off", "no FCoE", "no edge", "shut", "gone", "off again"],
+    ids=["off", "no FCoE", "no edge", "shut", "as made", "gone", "off again"],
 )
 def test_other_ports_and_switches_have_none_and_long_pauses_lose_nothing(cli, busy, lines):
     cli.configure(*lines)
@@ -103,7 +104,15 @@ def test_its_time_is_500_ms_if_nobody_says_and_100_to_500_otherwise(cli, busy):
     cli("end")
     shown = cli("show running-config").splitlines()
     assert "system default interface pause mode edge" in shown
-    assert shown[shown.index("interface vfc13") + 1] == "  bind interface Ethernet1/13"
+    first = shown.index("interface vfc13") + 1
+    assert shown[first : first + 2] == ["  bind interface Ethernet1/13", "  no shutdown"]
+
+
+def test_as_delivered_each_port_is_an_edge_port_and_nothing_ends_a_pause(cli, simulation):
+    guards = simulation.network.switch("N9K").guards
+    assert [guards.get(port) for port in (OUT, *SENDING)] == [None, None, None]
+    cli.configure("system default interface pause mode edge")
+    assert {guards.get(port) for port in (OUT, *SENDING)} == {PauseTimeout(timeout_ms=500)}
 
 
 def test_a_watchdog_goes_before_it(cli, busy):

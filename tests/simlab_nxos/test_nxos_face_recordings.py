@@ -218,3 +218,43 @@ def test_json_has_fields_of_the_recordings_and_one_row_is_an_object(cli):
 def test_the_inventory_is_as_recorded() -> None:
     printed_now = printed("inventory", model="93180YC-EX", serial="FDO223607FK")
     assert printed_now == recording("nxos-face/inventory")
+
+
+def rows(shown, *names):
+    """Through tables of one row."""
+    for name in names:
+        shown = shown[f"TABLE_{name}"][f"ROW_{name}"]
+    return shown
+
+
+def test_json_of_queues_has_the_numbers_of_the_text(cli):
+    text = cli("show queuing interface e1/14")
+    egress, ingress = rows(
+        json.loads(cli("show queuing interface e1/14 | json")), "module", "queuing_interface"
+    )
+    assert (egress["dir"], ingress["dir"]) == ("Egress", "Ingress")
+    assert egress["if_name_str"] == "Ethernet1/14"
+    groups = rows(egress, "qosgrp_egress_stats")
+    assert [each["eq-qosgrp"] for each in groups] == [str(n) for n in range(8)]
+    for each in rows(groups[0], "qosgrp_egress_stats_entry"):
+        assert f"{each['eq-stat-type']} {each['eq-stat-units']}" in text
+        assert each["eq-uc-stat-value"] == "0"
+    assert [each["cos"] for each in rows(ingress, "pfc_stats")] == [str(n) for n in range(8)]
+    assert len(rows(json.loads(cli("show queuing interface | json")), "module",
+                    "queuing_interface")) == 8  # fmt: skip
+
+
+def test_json_of_the_tabular_view_has_a_row_for_each_counter(cli):
+    shown = json.loads(cli("show queuing tabular interface e1/14 | json"))
+    counters = rows(shown, "module", "queuing_interface", "queuing_counter")
+    assert {each["counter_name_str"] for each in counters} >= {"uc-tx-pkts", "pfc-rx-pkts"}
+    assert all(each[f"qos_group_{n}"] == "0" for each in counters for n in range(8))
+
+
+def test_json_of_the_watchdog_tells_times_and_states(cli):
+    on = "priority-flow-control watch-dog-interval on"
+    cli.configure(on, "priority-flow-control watch-dog interval 300")
+    shown = json.loads(cli("show queuing pfc-queue interface e1/14 | json"))
+    assert (shown["glb-wd-status"], shown["glb-wd-timer"]) == ("Enabled", "300")
+    port = rows(shown, "queuing_interface")
+    assert (port["wd-status"], port["vl-bmp"], port["qosgrp_3_state"]) == ("Disabled", "0x0", "-")

@@ -1,6 +1,7 @@
 """A lab that is served again is the one that its clients know, and a file leads to it."""
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 
@@ -104,3 +105,28 @@ def test_a_taken_port_an_unknown_password_and_somebody_elses_file_are_sentences(
     with pytest.raises(LabError, match=r"host_key\.H is no key that can be read"):
         asyncio.run(serve(Doors()))
     assert source.read_text() == TESTBED
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", ["pipe", "without end", "folder"])
+def test_what_others_put_in_the_place_of_the_file_is_not_waited_for(
+    source: Path, tmp_path: Path, kind: str
+) -> None:
+    """A pipe was read until somebody wrote to it, /dev/zero until memory was full."""
+    place = tmp_path / "live.yaml"
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("/dev/zero")
+    with pytest.raises((LabError, IsADirectoryError)):
+        LiveTestbed(source=source, target=place)
+
+
+def test_a_name_of_several_lines_adds_none_to_the_file(tmp_path: Path) -> None:
+    (source := tmp_path / "two\ndevices: {}.yaml").write_text(TESTBED)
+    LiveTestbed(source=source, target=tmp_path / "live.yaml").write([], tmp_path, None)
+    written = (tmp_path / "live.yaml").read_text().splitlines()
+    assert written[0].endswith("two devices: {}.yaml: good while it serves.")
+    assert written[1] == "name: two"

@@ -25,6 +25,7 @@ SOFT_ROCE = "suites/test_rdma_ecn.py"  # skipped on the story's lab of ConnectX 
 ELSEWHERE = (
     SOFT_ROCE,
     "suites/test_pfc_watchdog.py",  # which its switch has not
+    "suites/test_pause_timeout.py",  # the same
     "suites/test_deadlock_detection.py",  # of a ring of switches
     "suites/test_pfc_escape.py",  # the same
     "suites/test_priority_tags.py",  # of two switches and tagged packets

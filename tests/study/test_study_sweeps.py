@@ -268,3 +268,11 @@ def test_what_matters_is_the_share_of_the_variance():
     assert tables.sensitivities(points, ["a", "b"], "x") == pytest.approx({"a": 1.0, "b": 0.0})
     points["x"] = (points["a"] % 2 == points["b"] % 2).astype(float)
     assert tables.interactions(points, ["a", "b"], "x")["a", "b"] == pytest.approx(1.0)
+
+
+def test_a_figure_that_is_everywhere_the_same_is_explained_by_nothing():
+    points = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "x": [4986.827] * 4})
+    points.loc[0, "x"] += 1e-9  # what sums of floats leave
+    assert tables.sensitivities(points, ["a", "b"], "x") == {"a": 0.0, "b": 0.0}
+    points.loc[2:, "x"] = 100.0
+    assert tables.sensitivities(points, ["a", "b"], "x")["a"] == pytest.approx(1.0)

@@ -243,3 +243,21 @@ def test_swapped_ports_are_never_green(suite):
             replace(late, port=early.port, device=early.device))  # fmt: skip
     assert not green(suite, replace(seen, senders=nics))
     assert not green(suite, replace(seen, flows=seen.flows[::-1]))
+
+
+def test_what_no_tool_of_rdma_tells_hides_no_loss_that_a_nic_has_seen():
+    """The receiver missed packets, and nobody said how many messages there were."""
+    seen, _ = SUITES["s2"]
+    untold = replace(seen, flows=tuple(replace(flow, iterations=None) for flow in seen.flows))
+    key = (*R_NIC, "port", -1, c.OUT_OF_SEQUENCE)
+    after = tuple(replace(r, value=r.value + 1) if r.key == key else r for r in seen.after)
+    assert lossless(replace(untold, after=after), {3, 5}, controls=(OVER,)).outcome is not (
+        Outcome.PASS
+    )
+
+
+@pytest.mark.parametrize("iterations", [0, -1])
+def test_a_tool_that_completed_no_message_carried_no_load(iterations):
+    seen, _ = SUITES["s2"]
+    first, *others = seen.flows
+    assert not green("s2", replace(seen, flows=(replace(first, iterations=iterations), *others)))

@@ -152,3 +152,37 @@ def test_a_loss_says_where_to_look(mode, where):
     on_purpose = lossless(control_of(seen), {3, 5})
     assert on_purpose.outcome is Outcome.FAIL
     assert where not in on_purpose.because
+
+
+def test_a_loss_on_the_way_in_names_its_port():
+    seen = good_evidence()
+    seen = replace(seen, pfc={seen.bottleneck: PfcSetting(mode="on", priorities=frozenset({3}))})
+    lost = grown(seen, seen.bottleneck, c.QUEUE_DROPPED_PACKETS, 7, "queue", 3)
+    refused = with_counter(lost, ("sw", "p2"), c.BUFFER_DROPPED_IN_PACKETS, 7)
+    verdict = lossless(refused, {3, 5}, controls=(control_of(seen),))
+    assert "where it came in (sw p2 refused 7), and" in verdict.because
+
+
+def acknowledged(queues):
+    """DCQCN with as many acknowledgements (queue 3) as CNPs (queue 6) or more, by these queues of
+    each sender's switch port."""
+    seen = dcqcn()
+    ours = {("sw", port, "queue", 6, c.QUEUE_FORWARDED_PACKETS) for port in ("p1", "p2")}
+    for name in ("before", "after", "quiet_before"):
+        kept = tuple(r for r in getattr(seen, name) if r.key not in ours)
+        seen = replace(seen, **{name: kept})
+    for nic, port, priority in ((A_NIC, "p1", 3), (("b", "eth0"), "p2", 5)):
+        seen = with_counter(seen, nic, c.RX_PACKETS, 9_000, "priority", priority)
+        seen = with_counter(seen, nic, c.RX_PACKETS, 0, "priority", 8 - priority)
+        seen = with_counter(seen, R_NIC, c.TX_PACKETS, 9_000, "priority", priority)
+        for queue, packets in queues.items():
+            counter = c.QUEUE_FORWARDED_PACKETS
+            seen = with_counter(seen, ("sw", port), counter, packets, "queue", queue)
+    return seen
+
+
+def test_cnps_hide_in_no_queue_behind_acknowledgements():
+    assert slowed_by_marks(acknowledged({3: 9_000, 6: 450})).outcome is Outcome.PASS
+    verdict = slowed_by_marks(acknowledged({3: 450, 6: 9_000}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "some went through the CNPs' queue" in verdict.because

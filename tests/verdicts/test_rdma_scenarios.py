@@ -397,3 +397,39 @@ def test_cnps_that_a_nic_counts_in_the_class_of_the_data_are_no_loss(more):
     )
     said = out_of_balance(seen)
     assert bool([each for each in said if "sent by all NICs" in each]) is bool(more), said
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"flows": ()},
+        {"flows": any_to_any().flows[:-1]},
+        {"settled": False},
+        {"unreachable": ("b cannot reach c",)},
+        {"refresh": replace(any_to_any().refresh, seconds=None, because="not seen")},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_control_among_hosts_that_cannot_be_read_proves_nothing(wrong):
+    assert sound_among(dropping(any_to_any())).outcome is Outcome.PASS
+    assert sound_among(replace(dropping(any_to_any()), **wrong)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_switch_port_that_fails_to_send_among_hosts_is_named():
+    key = ("sw", "p1", "port", None, c.TX_ERRORS)
+    seen = any_to_any()
+    errors = replace(
+        seen,
+        before=(*seen.before, reading(key, 5, seen.start_s - 0.1)),
+        after=(*seen.after, reading(key, 6, seen.end_s + 0.1)),
+    )
+    verdict = sound_among(errors)
+    assert verdict.outcome is Outcome.FAIL
+    assert "sw p1" in verdict.because
+
+
+def test_a_victim_whose_flow_was_not_reported_is_no_crash():
+    seen = with_victim(7.0, 100)
+    for flows in ((), seen.flows[:-1]):
+        verdict = spared(replace(seen, flows=flows), payload_share=0.926)
+        assert verdict.outcome is Outcome.INCONCLUSIVE

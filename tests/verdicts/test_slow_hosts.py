@@ -137,3 +137,38 @@ def test_a_storm_of_a_priority_that_no_sender_has_shows_nothing(asked):
     verdict = asked(seen, controls=(elsewhere(CONTROL),))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "no sender of priority 3, which was paused, was monitored" in verdict.because
+
+
+def odd(form, seen=None):
+    """The storm of other frames: the switch counts none of them, and PFC is on."""
+    seen = free() if seen is None else seen
+    return replace(seen, storm=replace(STORM, form=form))
+
+
+@pytest.mark.parametrize(
+    ("form", "said"), [("link", "of the whole link (802.3x)"), ("no class", "for no class")]
+)
+def test_pauses_of_the_link_or_for_no_class_stop_nothing(form, said):
+    verdict = stopped_nothing(odd(form))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert f"750 pauses {said} (3 x 250 ms) held nobody" in verdict.because
+    verdict = stopped_nothing(odd(form, paused(frames=0)))
+    assert verdict.outcome is Outcome.FAIL
+    assert f"pauses {said} held sw p3: sw p1 priority 3" in verdict.because
+    verdict = stopped_nothing(odd(form, paused(frames=760, held=0, got=0)))
+    assert verdict.outcome is Outcome.FAIL
+    assert f"pfc_rx_frames grew by 760 with pauses {said}" in verdict.because
+
+
+def test_odd_pauses_are_proven_by_a_control_of_usual_ones_only():
+    verdict = stopped_nothing(odd("link"), controls=(odd("link", CONTROL),))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "no control has shown" in verdict.because
+
+
+def test_pauses_without_a_source_are_passed_back_like_others():
+    verdict = passed_back(odd("no source", paused()))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "750 pauses of priority 3 without a source address" in verdict.because
+    unseen = passed_back(odd("no source", paused(frames=0)))
+    assert unseen.outcome is Outcome.INCONCLUSIVE

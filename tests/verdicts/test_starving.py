@@ -12,20 +12,24 @@ from labtests.verdicts import Outcome, not_starved
 CEILING = 9.2e9
 
 
-def beside(*, own, sent=9e9, same_queue=False, marks=9000, rdma=True):
+def beside(*, own, sent=9e9, same_queue=False, marks=9000, rdma=True, cnps=4000, link=None):  # noqa: PLR0913
     """One flow of RDMA with this goodput, one of UDP that sent so much."""
     seen = load()
     first, second = seen.flows
     tool = "ib_send_bw" if rdma else "iperf3"
     slow = replace(first, tool=tool, goodput_bits_per_s=own)
     place, other = seen.senders
-    key = ("sw", "p3", "port", None, c.ECN_MARKED_PACKETS)
+    place = replace(place, link_bits_per_s=link)
+    keys = {
+        ("sw", "p3", "port", None, c.ECN_MARKED_PACKETS): marks,
+        ("a", "eth0", "port", None, c.RP_CNP_HANDLED): cnps,
+    }
     return replace(
         seen,
         senders=(place, replace(other, queue=place.queue) if same_queue else other),
         flows=(slow, replace(second, sent_bits_per_s=sent)),
-        before=(*seen.before, reading(key, 7, 9.5)),
-        after=(*seen.after, reading(key, 7 + marks, 16.0)),
+        before=(*seen.before, *(reading(key, 7, 9.5) for key in keys)),
+        after=(*seen.after, *(reading(key, 7 + grew, 16.0) for key, grew in keys.items())),
     )
 
 
@@ -48,10 +52,16 @@ def test_what_is_left_next_to_nothing_in_the_same_queue_is_starved():
         ({"own": 4.5e9, "sent": None}, "it did not press the others"),
         ({"own": 4.5e9, "marks": 0}, "congestion not proven"),
         ({"own": 4.5e9, "rdma": False}, "no sender that slows down beside one that does not"),
+        ({"own": 4.5e9, "cnps": 0}, "rp_cnp_handled stayed 0: a was not told to slow down"),
     ],
-    ids=["its own queue", "no press", "not told", "no congestion", "no RDMA"],
+    ids=["its own queue", "no press", "not told", "no congestion", "no RDMA", "no CNP"],
 )
 def test_what_shows_no_starving_is_inconclusive(how, says):
     verdict = judged(**how)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert says in verdict.because
+
+
+def test_a_sender_that_its_link_holds_need_not_be_told():
+    said = judged(own=4.5e9, cnps=0, link=5e9).because
+    assert "was not told to slow down" not in said

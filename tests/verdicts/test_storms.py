@@ -8,7 +8,7 @@ from handmade_loads import load
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
-from labtests.verdicts import Outcome, left_alone, shut_in_time
+from labtests.verdicts import Outcome, dropped_all, kept_through, left_alone, shut_in_time
 
 PORT = ("sw", "p3")
 STORM = StormResult(
@@ -196,3 +196,58 @@ def test_what_another_class_lost_is_said_though_the_switch_contradicts_itself(re
     verdict = shut_in_time(seen)
     assert verdict.outcome is Outcome.FAIL
     assert "queue 5 dropped_packets grew by 7" in verdict.because
+
+
+# -- a pause time-out: each storm makes the port drop every class ----------------------------------
+
+
+def timed_out(dropped, *, ran_s=5.0, **more):
+    """14 000 packets a second of the class that is not paused, of which 0.15 s are dropped."""
+    seen = stormy({}, dropped=dropped, **more)
+    flows = tuple(replace(flow, ran_s=ran_s) for flow in seen.flows)
+    return dropped_all(replace(seen, flows=flows), within_ms=200)
+
+
+def test_every_class_is_dropped_for_as_long_as_storms_outlast_the_time_out():
+    verdict = timed_out((1, 2_100))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "3 pause storms of 250 ms on priority 3 each made the port drop" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("dropped", "said"),
+    [
+        ((0, 2_100), "queue 3 dropped_packets grew by 0, not by 1 or more"),
+        ((1, 0), "queue 5 dropped_packets grew by 0, not by"),
+        ((1, 1_400), "queue 5 dropped_packets grew by 1400, not by 2100 or more"),  # two storms
+        ((0, 0), "queue 3 dropped_packets grew by 0"),
+    ],
+)
+def test_a_port_that_drops_one_class_alone_or_not_each_time_has_no_time_out(dropped, said):
+    verdict = timed_out(dropped)
+    assert verdict.outcome is Outcome.FAIL
+    assert said in verdict.because
+
+
+@pytest.mark.parametrize("said", UNPROVEN)
+def test_a_time_out_is_not_proven_without_the_whole_storm(said):
+    for verdict in (
+        timed_out((0, 0), **UNPROVEN[said]),
+        kept_through(stormy({}, dropped=(0, 0), **UNPROVEN[said])),
+    ):
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert said in verdict.because
+
+
+def test_storms_that_held_nothing_and_packets_that_no_counter_has_blame_no_time_out():
+    assert timed_out((0, 0), held=0).outcome is Outcome.INCONCLUSIVE
+    assert timed_out((1, 2_100), ran_s=None).outcome is Outcome.INCONCLUSIVE
+    seen = lost(stormy({}, dropped=(0, 0)), "the switch", 5, 1)
+    assert dropped_all(seen, within_ms=200).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_time_out_leaves_short_storms_alone_and_one_packet_is_too_many():
+    assert kept_through(stormy({}, dropped=(0, 0))).outcome is Outcome.PASS
+    verdict = kept_through(stormy({}, dropped=(0, 1)))
+    assert verdict.outcome is Outcome.FAIL
+    assert "queue 5 dropped_packets grew by 1" in verdict.because

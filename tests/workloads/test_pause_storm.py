@@ -23,6 +23,26 @@ def test_the_frame_pauses_one_priority_for_as_long_as_a_frame_can():
     assert not any(octets[34:])
 
 
+def frame_of(form):
+    return bytes.fromhex(replace(STORM, form=form).command("eth0").split()[-1].replace(":", ""))
+
+
+def test_frames_that_may_hold_nobody_name_no_priority():
+    link, empty = frame_of("link"), frame_of("no class")
+    assert {len(link), len(empty)} == {60}
+    assert link[:6] == empty[:6] == bytes.fromhex("0180c2000001")
+    assert link[12:18] == bytes.fromhex("88080001ffff")  # 802.3x: one time, for the link
+    assert not any(link[18:])
+    assert empty[12:18] == bytes.fromhex("880801010000")
+    assert empty[18:34] == b"\xff" * 16
+
+
+def test_a_frame_from_the_address_0_is_else_the_same():
+    usual, nameless = frame_of("priority"), frame_of("no source")
+    assert nameless[6:12] == bytes(6) != usual[6:12]
+    assert (nameless[:6], nameless[12:]) == (usual[:6], usual[12:])
+
+
 def test_it_is_so_many_frames_in_so_long_a_time():
     assert (STORM.frames, STORM.every_s) == (750, 0.75)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from labtests.capabilities.facts import ClockReading, OwnClock
-from labtests.drivers.comware.session import show
+from labtests.drivers.comware.session import ComwarePart, show
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import MAYBE, ONCE, Unfit, ValueKind, read
 from labtests.drivers.parsing import BLANK
@@ -60,7 +60,7 @@ def parse_clock(reply: Reply) -> dict[str, float]:
     return read(reply, _CLOCK, skip=BLANK)[0]
 
 
-class SwitchClock(OwnClock):
+class SwitchClock(ComwarePart, OwnClock):
     """The switch's own clock."""
 
     def own_clock(self) -> Asking[ClockReading]:

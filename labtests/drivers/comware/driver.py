@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import Caveats
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
@@ -20,10 +19,12 @@ from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.drivers.comware.session import CLI, QUIT, interfaces
 from labtests.drivers.comware.shutting import ComwarePortState
+from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.comware.versions import ComwareVersions
 from labtests.drivers.displays import CliState
+from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking
 
 SESSION = "hp_comware"
@@ -100,17 +101,11 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
-    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx),
+    *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
     ComwarePortState,
 )
-_PARTS = (Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState)
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), LldpNeighbours(), SwitchClock())
-    return Driver(
-        device,
-        settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, ComwareVersions()),
-    )
+_PARTS = (
+    *(Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState),
+    *(LldpNeighbours, SwitchClock, ComwareVersions, ComwareStreams),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

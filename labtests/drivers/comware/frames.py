@@ -11,12 +11,7 @@ from typing import Any
 
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
-from labtests.capabilities.settings import (
-    BUFFER_THRESHOLDS,
-    FRAME_LIMIT,
-    HEADROOM,
-    Headrooms,
-)
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms
 from labtests.drivers.comware.numbers import NumberLines, Numbers
 from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE
@@ -89,10 +84,7 @@ class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
         return tuple(BufferThresholds(priority=p, **found[p]) for p in sorted(found))
 
     def lines(
-        self,
-        port: str,
-        earlier: tuple[BufferThresholds, ...],
-        wanted: tuple[BufferThresholds, ...],
+        self, port: str, earlier: tuple[BufferThresholds, ...], wanted: tuple[BufferThresholds, ...]
     ) -> Iterator[CliLine]:
         """One line for each number that differs; what is to be the model's own is undone first."""
         each = [

@@ -1,7 +1,7 @@
 """`display lldp neighbor-information verbose`: who is at the other end of a cable."""
 
 from labtests.capabilities.facts import Neighbour, Neighbours
-from labtests.drivers.comware.session import show
+from labtests.drivers.comware.session import ComwarePart, show
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
 from labtests.drivers.displays import ANY, read
 from labtests.drivers.parsing import refuse
@@ -57,7 +57,7 @@ def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
     )
 
 
-class LldpNeighbours(Neighbours):
+class LldpNeighbours(ComwarePart, Neighbours):
     """Who is at the other end of each cable."""
 
     def neighbours(self) -> Asking[tuple[Neighbour, ...]]:

@@ -3,7 +3,7 @@
 import re
 
 from labtests.capabilities.device import Versions
-from labtests.drivers.comware.session import show
+from labtests.drivers.comware.session import ComwarePart, show
 from labtests.drivers.parsing import kept, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -31,7 +31,7 @@ def parse_version(reply: Reply) -> dict[str, str]:
     return {name: kept(reply, text, f"the version of {name}") for name, text in found.items()}
 
 
-class ComwareVersions(Versions):
+class ComwareVersions(ComwarePart, Versions):
     """What the switch runs."""
 
     def versions(self) -> Asking[dict[str, str]]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from labtests.capabilities.device import Obstacles, Versions
-from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
@@ -14,7 +13,8 @@ from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, Cumul
 from labtests.drivers.cumulus.pfc import CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
 from labtests.drivers.cumulus.queues import CumulusQueues
-from labtests.drivers.cumulus.session import PENDING, CumulusPart, expected, show, shown
+from labtests.drivers.cumulus.session import PENDING, expected, show, shown
+from labtests.drivers.cumulus.streams import CumulusStreams
 from labtests.drivers.cumulus.watchdog import (
     CumulusWatchdog,
     CumulusWatchdogCounters,
@@ -23,6 +23,7 @@ from labtests.drivers.cumulus.watchdog import (
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
+from labtests.drivers.parts import Part, drivers
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
@@ -34,16 +35,6 @@ _SETTINGS = (
     *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit),
     *(CumulusWatchdogTimes, CumulusWatchdog),
 )
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState)
-    return Driver(
-        device,
-        settings=tuple(setting(device, ports) for setting in _SETTINGS),
-        parts=tuple(part(device, ports) for part in parts),
-    )
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
@@ -93,7 +84,7 @@ def _of_port(port: str, told: dict[str, str]) -> Iterator[str]:
         yield f"{port}: it may be slower than its link (qos egress-shaper profile {name})"
 
 
-class CumulusState(CumulusPart, Versions, Neighbours, DateClock, Obstacles):
+class CumulusState(Part, Versions, Neighbours, DateClock, Obstacles):
     """The switch itself."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -123,3 +114,10 @@ class CumulusState(CumulusPart, Versions, Neighbours, DateClock, Obstacles):
         for port, reply in zip(self.ports, ports, strict=True):
             found += _of_port(port, parse_port(reply))
         return tuple(found)
+
+
+_PARTS = (
+    *(CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState),
+    CumulusStreams,
+)
+driver_of = drivers(_SETTINGS, _PARTS)

@@ -71,8 +71,7 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
     feature = "congestion-control"
     usual = (*_USUAL, 0)
 
-    def meaning(self, leaves: p.Leaves) -> Marked:
-        """See ProfileSetting."""
+    def _meaning(self, leaves: p.Leaves) -> Marked:
         return curves_of(leaves)
 
     def value(self, applied: p.Applied, port: str) -> r.EcnSetting:
@@ -89,8 +88,7 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
         """By queue."""
         return _meant(one) == _meant(other)
 
-    def made(self, applied: p.Applied, port: str, wanted: r.EcnSetting) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: r.EcnSetting) -> p.Applied:
         curves, drops = _meant(wanted)
         if averaged := [each.queue for each in curves if each.weighting_exponent]:
             self._refuse_average(averaged[0])
@@ -108,7 +106,7 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
 
     def _refuse_average(self, queue: int) -> None:
         problem = "labtests knows of no average there: it looks at the queue of the moment"
-        self.reject(f"ecn of queue {queue}", problem, "use weighting_exponent: 0")
+        raise self.reject(f"ecn of queue {queue}", problem, "use weighting_exponent: 0")
 
 
 def _meant(setting: r.EcnSetting) -> Marked:
@@ -148,8 +146,7 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
     kind = s.SCHEDULING
     feature = "egress-scheduler"
 
-    def meaning(self, leaves: p.Leaves) -> Served:
-        """See ProfileSetting."""
+    def _meaning(self, leaves: p.Leaves) -> Served:
         return shares_of(leaves)
 
     def value(self, applied: p.Applied, port: str) -> r.SchedulingSetting:
@@ -158,8 +155,7 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
         assert isinstance(found, tuple)
         return self.scheduling_for(found)
 
-    def made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
         where = f"interface {port} qos {self.feature}"
         now: dict[int, int | None] = dict.fromkeys(QUEUES, 0)
         with suppress(p.Unclear):  # of a setting that is about some queues only
@@ -167,11 +163,11 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
         for each in wanted.queues:
             if each.level is not None or each.group == "2" or (each.weight or 0) > 100:
                 remedy = "make it strict, or give it a percentage"
-                self.reject(where, f"a queue cannot be served so: {each}", remedy)
+                raise self.reject(where, f"a queue cannot be served so: {each}", remedy)
             now[each.queue] = None if each.group == "sp" else each.weight or 0
         shares = tuple(now[queue] for queue in QUEUES)
         if sum(share or 0 for share in shares) > 100:
-            self.reject(where, f"{shares} are more than 100 percent", "give smaller weights")
+            raise self.reject(where, f"{shares} are more than 100 percent", "give smaller weights")
         return self.meant(applied, port, shares, _scheduler(shares))
 
     def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:

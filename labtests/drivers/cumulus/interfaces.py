@@ -14,9 +14,10 @@ from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTe
 from labtests.capabilities.records import Reading
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
-from labtests.drivers.cumulus.session import CumulusPart, show
+from labtests.drivers.cumulus.session import show
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
+from labtests.drivers.parts import Part
 from labtests.drivers.readings import Counted
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell
@@ -88,7 +89,7 @@ def _speed(link: Node) -> int | None:
     return int(text[:-1]) * _BITS[text[-1]]
 
 
-class CumulusInterfaces(CumulusPart, LinkState, LinkErrors, PortTelemetry):
+class CumulusInterfaces(Part, LinkState, LinkErrors, PortTelemetry):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
@@ -126,8 +127,7 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         """As applied."""
         return None if applied.mtu is None else applied.mtu + HEADER_BYTES
 
-    def made(self, applied: Applied, port: str, wanted: int | None) -> Applied:
-        """See NvueSetting."""
+    def _made(self, applied: Applied, port: str, wanted: int | None) -> Applied:
         mtu = (wanted or 0) - HEADER_BYTES
         if mtu not in MTUS:
             remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
@@ -135,10 +135,10 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
                 f"interface {port} link mtu",
                 f"{wanted} is not a valid frame length there",
             )
-            self.reject(where, problem, remedy)
+            raise self.reject(where, problem, remedy)
         return replace(applied, mtu=mtu)
 
-    def lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
+    def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """The default is unset."""
         at = ("interface", port, "link", "mtu")
         if before.mtu != after.mtu and after.mtu is not None:

@@ -34,8 +34,7 @@ def mapped(leaves: p.Leaves) -> Mapped:
 class _Mapping(p.ProfileSetting[s.T]):
     feature = "mapping"
 
-    def meaning(self, leaves: p.Leaves) -> Mapped:
-        """See ProfileSetting."""
+    def _meaning(self, leaves: p.Leaves) -> Mapped:
         return mapped(leaves)
 
     def now(self, applied: p.Applied, port: str) -> Mapped:
@@ -67,11 +66,10 @@ class CumulusTrust(_Mapping[TrustSetting]):
         """As applied."""
         return TrustSetting(source=_SOURCES[self.now(applied, port)[0]])  # type: ignore[arg-type]
 
-    def made(self, applied: p.Applied, port: str, wanted: TrustSetting) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: TrustSetting) -> p.Applied:
         if wanted.override or wanted.source not in _WORDS:
             problem, remedy = f"a port cannot classify so: {wanted}", 'use "dscp", without override'
-            self.reject(f"interface {port} qos mapping", problem, remedy)
+            raise self.reject(f"interface {port} qos mapping", problem, remedy)
         _, classes = self.now(applied, port)
         return self.mapping(applied, port, (_WORDS[wanted.source], classes))
 
@@ -84,11 +82,12 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpMapSetting):
         trust, classes = self.now(applied, port)
         if trust not in ("l3", "both"):
             problem = f"the port does not classify by DSCP (trust {trust})"
-            self.reject(f"interface {port} qos mapping", problem, "set its trust to dscp first")
+            raise self.reject(
+                f"interface {port} qos mapping", problem, "set its trust to dscp first"
+            )
         return classes
 
-    def made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         return self.mapping(applied, port, (self.now(applied, port)[0], wanted))
 
 
@@ -103,7 +102,7 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
         """As applied."""
         if applied.roce:
             problem = f"RoCE mode is on ({applied.roce}), and labtests does not know its map"
-            self.reject("qos roce", problem, "`nv unset qos roce`")
+            raise self.reject("qos roce", problem, "`nv unset qos roce`")
         leaves, where = applied.profiles.get(p.DEFAULT, {}), f"qos {p.MAP} {p.DEFAULT}"
         try:
             p.expect_shapes(p.MAP, leaves)
@@ -111,16 +110,15 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
             paths = [("switch-priority", str(n), "traffic-class") for n in _SAME]
             return tuple(p.number(leaves, path, n, 7) for n, path in enumerate(paths))
         except p.Unclear as unclear:
-            self.reject(where, str(unclear), unclear.remedy)
+            raise self.reject(where, str(unclear), unclear.remedy) from unclear
 
-    def made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         told: p.Leaves = {
             ("switch-priority", str(n), "traffic-class"): str(c) for n, c in enumerate(wanted)
         }
         return replace(applied, profiles={**applied.profiles, p.DEFAULT: told})
 
-    def lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
+    def _lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
         """What a priority has by itself is unset."""
         was, wanted = self.value(before, port), self.value(after, port)
         for priority in _SAME:

@@ -38,8 +38,7 @@ class CumulusPfc(p.ProfileSetting[PfcSetting]):
     kind = PFC
     feature = "pfc"
 
-    def meaning(self, leaves: p.Leaves) -> frozenset[int]:
-        """See ProfileSetting."""
+    def _meaning(self, leaves: p.Leaves) -> frozenset[int]:
         return lossless(leaves)
 
     def value(self, applied: p.Applied, port: str) -> PfcSetting:
@@ -52,14 +51,15 @@ class CumulusPfc(p.ProfileSetting[PfcSetting]):
         """A port that is off has no priorities."""
         return _wanted(one) == _wanted(other)
 
-    def made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
         where = f"interface {port} qos pfc"
         if wanted.mode == "auto":
-            self.reject(where, "Cumulus Linux negotiates no PFC", 'use the mode "on" or "off"')
+            raise self.reject(
+                where, "Cumulus Linux negotiates no PFC", 'use the mode "on" or "off"'
+            )
         priorities = _wanted(wanted)
         if priorities and not applied.has_pool:
-            self.reject("qos traffic-pool", "no memory is for lossless traffic", _POOL_REMEDY)
+            raise self.reject("qos traffic-pool", "no memory is for lossless traffic", _POOL_REMEDY)
         return self.meant(applied, port, priorities, _own(applied.leaves, priorities))
 
 

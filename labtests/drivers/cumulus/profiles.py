@@ -9,15 +9,13 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from labtests.capabilities.settings import Commands, Setting, T
-from labtests.core.errors import CommandRejected
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.session import (
     NAME,
     PENDING,
-    CumulusPart,
     expect_applied,
     expected,
     revision,
@@ -25,6 +23,7 @@ from labtests.drivers.cumulus.session import (
 )
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
+from labtests.drivers.parts import Part
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -196,7 +195,7 @@ def profile_lines(feature: str, name: str, leaves: Leaves) -> Iterator[Shell]:
         yield nv("set", "qos", feature, name, first, *filter(None, (listed, *rest)))
 
 
-class NvueSetting(CumulusPart, Setting[T]):
+class NvueSetting(Part, Setting[T]):
     """A setting that is in what is applied."""
 
     feature: ClassVar[str]
@@ -210,11 +209,11 @@ class NvueSetting(CumulusPart, Setting[T]):
         """What it says. Raises CommandRejected for what labtests cannot tell."""
 
     @abstractmethod
-    def lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
+    def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """From one to the other."""
 
     @abstractmethod
-    def made(self, applied: Applied, port: str, wanted: T) -> Applied:
+    def _made(self, applied: Applied, port: str, wanted: T) -> Applied:
         """What says so. Raises CommandRejected for what cannot be said."""
 
     def read(self, port: str) -> Asking[T]:
@@ -231,17 +230,13 @@ class NvueSetting(CumulusPart, Setting[T]):
         for line in around.pending:
             self._expect_ours(line)
         if not self.same(self.value(around, port), earlier):
-            around = self.made(around, port, earlier)
-        lines = tuple(self.lines(port, around, self.made(around, port, wanted)))
+            around = self._made(around, port, earlier)
+        lines = tuple(self._lines(port, around, self._made(around, port, wanted)))
         return revision(lines, afresh=afresh)
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
         """Raises CommandRejected, ToolMissing."""
         expect_applied(replies)
-
-    def reject(self, where: str, problem: str, remedy: str) -> NoReturn:
-        """Raise an error about a part of the configuration."""
-        raise CommandRejected(self.device, where, problem, remedy)
 
     def _expect_ours(self, line: str) -> None:
         """What is pending would be applied with our lines. What labtests was cut off in is given
@@ -250,32 +245,34 @@ class NvueSetting(CumulusPart, Setting[T]):
         if made is None or made[1] not in (None, *self.ports):
             problem = f"somebody's change is pending: {excerpt(line, 80)}"
             remedy = "`nv config apply` it, or `nv config detach` gives it up"
-            self.reject("nv config diff", problem, remedy)
+            raise self.reject("nv config diff", problem, remedy)
 
 
 class ProfileSetting(NvueSetting[T]):
     """A setting that is what the port's profile of a feature means."""
 
     @abstractmethod
-    def meaning(self, leaves: Leaves) -> object:
+    def _meaning(self, leaves: Leaves) -> object:
         """Raises Unclear."""
 
     def in_force(self, applied: Applied, port: str) -> object:
         """What the port's profile means."""
         name, where = applied.profile or DEFAULT, f"qos {self.feature}"
         if applied.profile and applied.profile not in applied.profiles:
-            self.reject(f"{where} {name}", f"{port} applies it, and it is not there", "make it")
+            raise self.reject(
+                f"{where} {name}", f"{port} applies it, and it is not there", "make it"
+            )
         if name == DEFAULT and applied.roce:
-            self.reject(
+            raise self.reject(
                 "qos roce",
                 f"RoCE mode is on ({applied.roce}), and what it makes of {where} {DEFAULT} is not "
                 "known to labtests",
                 f"give {port} a profile of its own, or `nv unset qos roce`",
             )
         try:
-            return self.meaning(applied.leaves)
+            return self._meaning(applied.leaves)
         except Unclear as unclear:
-            self.reject(f"{where} {name}", str(unclear), unclear.remedy)
+            raise self.reject(f"{where} {name}", str(unclear), unclear.remedy) from unclear
 
     def meant(self, applied: Applied, port: str, wanted: object, own: Leaves) -> Applied:
         """The port applies what means this: what its own stands for, what it applies now, else a
@@ -290,14 +287,16 @@ class ProfileSetting(NvueSetting[T]):
         name = f"{ours}-{base}" if base else ours
         if not NAME.fullmatch(name):
             problem = f"{name} would not be a valid profile name"
-            self.reject(f"qos {self.feature} {base}", problem, "give the profile a shorter one")
+            raise self.reject(
+                f"qos {self.feature} {base}", problem, "give the profile a shorter one"
+            )
         return self._tidied(applied.applying(name, own), port)
 
     def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: object) -> bool:
         if name == DEFAULT and applied.roce:
             return False
         try:
-            return self.meaning(leaves) == wanted
+            return self._meaning(leaves) == wanted
         except Unclear:
             return False
 
@@ -310,8 +309,7 @@ class ProfileSetting(NvueSetting[T]):
         }
         return replace(applied, profiles=kept)
 
-    def lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
-        """See NvueSetting."""
+    def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         for name, leaves in after.profiles.items():
             if before.profiles.get(name) != leaves:
                 if name in before.profiles:

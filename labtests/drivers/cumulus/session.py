@@ -73,10 +73,3 @@ def expect_applied(replies: Sequence[Reply]) -> None:
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 """Of a profile. No document says what one may have; all that are shown are such."""
-
-
-class CumulusPart:
-    """A part of the driver of one switch, by its name and ports in the testbed file."""
-
-    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
-        self.device, self.ports = device, ports

@@ -14,8 +14,9 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.drivers.cumulus import profiles as p
-from labtests.drivers.cumulus.session import CumulusPart, expected
+from labtests.drivers.cumulus.session import expected
 from labtests.drivers.displays import Notation, read_one
+from labtests.drivers.parts import Part
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program
@@ -51,7 +52,7 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
         leaves, where = dict(applied.profiles.get("", {})), f"qos {p.WATCHDOG}"
         if not leaves:
             problem = "this release shows no PFC watchdog"
-            self.reject(where, problem, "Cumulus Linux has one from 5.6 on")
+            raise self.reject(where, problem, "Cumulus Linux has one from 5.6 on")
         if match := _TIMEDELTA.fullmatch(leaves.get(_POLL, "")):
             leaves[_POLL] = str(1000 * int(match[1]) + int(match[2] or 0))
         try:
@@ -59,10 +60,9 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
             return {path: p.number(leaves, path, int(usual), taken[-1])
                     for path, (taken, usual) in _TIMES.items()}  # fmt: skip
         except p.Unclear as unclear:
-            self.reject(where, str(unclear), unclear.remedy)
+            raise self.reject(where, str(unclear), unclear.remedy) from unclear
 
-    def made(self, applied: p.Applied, port: str, wanted: WatchdogTimes) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: WatchdogTimes) -> p.Applied:
         told = {_POLL: wanted.interval_ms, _POLLS: wanted.shutdown_multiplier}
         for path, (taken, _) in _TIMES.items():
             if told[path] not in taken:
@@ -70,14 +70,16 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
                     f"qos {p.WATCHDOG} {path[0]}",
                     f"{told[path]} is not in {taken[0]}..{taken[-1]}",
                 )
-                self.reject(where, problem, "choose another time")
+                raise self.reject(where, problem, "choose another time")
         if not wanted.on or wanted.suiting(self.value(applied, port)) != wanted:
             remedy = "switch it off at the ports" if not wanted.on else "leave that to the switch"
-            self.reject(f"qos {p.WATCHDOG}", f"{_OWN_TIMES}, and has no switch of its own", remedy)
+            raise self.reject(
+                f"qos {p.WATCHDOG}", f"{_OWN_TIMES}, and has no switch of its own", remedy
+            )
         leaves: p.Leaves = {path: str(number) for path, number in told.items()}
         return replace(applied, profiles={"": leaves})
 
-    def lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
+    def _lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
         """What the switch has by itself is unset."""
         was, wanted = self._told(before), self._told(after)
         for path, (_, usual) in _TIMES.items():
@@ -97,19 +99,19 @@ class CumulusWatchdog(p.NvueSetting[PortWatchdog]):
         """As applied."""
         if applied.profile not in _WORDS:
             where, problem = f"interface {port} qos {p.WATCHDOG}", f"its state is {applied.profile}"
-            self.reject(where, problem, "`nv set` it to enable or disable")
+            raise self.reject(where, problem, "`nv set` it to enable or disable")
         return _WORDS[applied.profile]
 
-    def made(self, applied: p.Applied, port: str, wanted: PortWatchdog) -> p.Applied:
-        """See NvueSetting."""
+    def _made(self, applied: p.Applied, port: str, wanted: PortWatchdog) -> p.Applied:
         word = next((word for word, each in _WORDS.items() if each == wanted), None)
         if word is None:
             where = f"interface {port} qos {p.WATCHDOG}"
-            self.reject(where, "all lossless priorities are watched, or none", "use on or off")
+            raise self.reject(
+                where, "all lossless priorities are watched, or none", "use on or off"
+            )
         return applied.applying(word)
 
-    def lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
-        """See NvueSetting."""
+    def _lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
         at = ("interface", port, "qos", p.WATCHDOG)
         if self.value(before, port) != self.value(after, port):
             word = after.profile
@@ -143,7 +145,7 @@ def parse_watchdog(reply: Reply) -> dict[int, tuple[int, bool]]:
     return found
 
 
-class CumulusWatchdogCounters(CumulusPart, WatchdogTelemetry):
+class CumulusWatchdogCounters(Part, WatchdogTelemetry):
     """Each deadlock but the one that lasts has ended."""
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

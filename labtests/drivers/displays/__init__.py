@@ -10,29 +10,14 @@ is in cli.py and, of links and what interfaces count, in interfaces.py.
 
 from labtests.drivers.displays.cli import Cli, CliPart, CliState, LineSetting, PortDisplay
 from labtests.drivers.displays.interfaces import CliInterfaces, Count, CounterWords, Counts
-from labtests.drivers.displays.lines import (
-    ANY,
-    MAYBE,
-    ONCE,
-    SOME,
-    Line,
-    Notation,
-    read,
-    read_one,
-)
+from labtests.drivers.displays.lines import ANY, MAYBE, ONCE, SOME, Line, Notation, read, read_one
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.ranges import numbers_in, written
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
 from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
-from labtests.drivers.displays.tables import (
-    Table,
-    read_table,
-    read_tables,
-    read_variant,
-    variants,
-)
+from labtests.drivers.displays.tables import Table, read_table, read_tables, read_variant, variants
 
 __all__ = [
     "ANY",

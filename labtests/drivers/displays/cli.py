@@ -13,6 +13,7 @@ from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.tables import Table, read_table
 from labtests.drivers.parsing import BLANK_OR_RULER
+from labtests.drivers.parts import Part
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import CliLine, Word, cli
 from labtests.transport.protocol import Reply
@@ -66,14 +67,10 @@ class PortDisplay(Generic[T]):
         return dict(read(reply, self.shows, *beside, skip=self.skip))
 
 
-class CliPart:
-    """A part of the driver of one switch, by its name in the testbed file. A `port` may be written
-    in full or abbreviated."""
+class CliPart(Part):
+    """A part that speaks to a CLI. A `port` may be written in full or abbreviated."""
 
     cli: ClassVar[Cli]
-
-    def __init__(self, device: str) -> None:
-        self.device = device
 
     def port(self, port: str) -> str:
         """The full name of a port of the testbed file."""

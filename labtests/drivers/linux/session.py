@@ -3,21 +3,18 @@
 from typing import ClassVar, NoReturn
 
 from labtests.capabilities.settings import Commands, Setting, T
-from labtests.core.errors import CommandRejected
 from labtests.drivers.answers import Tool, expect_success
+from labtests.drivers.parts import Part
 from labtests.transport.protocol import Reply
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 
 
-class HostPart:
-    """A part of the driver of one box, by the box's name and its ports in the testbed file."""
-
-    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
-        self.device, self.ports = device, ports
+class HostPart(Part):
+    """A part of the driver of one box."""
 
     def _reject(self, command: str, problem: str, remedy: str) -> NoReturn:
-        raise CommandRejected(self.device, command, problem, remedy)
+        raise self.reject(command, problem, remedy)
 
     def _interface(self, port: str) -> str:
         """A port's name, when it can be a folder below /sys/class/net and no option."""

@@ -2,10 +2,10 @@
 
 import re
 from abc import abstractmethod
+from collections.abc import Hashable, Iterable
 from typing import Any, ClassVar
 
 from labtests.capabilities.settings import Commands, T
-from labtests.core.errors import CommandRejected
 from labtests.drivers.nxos.configuration import (
     SYSTEM,
     Block,
@@ -46,18 +46,28 @@ class PolicySetting(NxosSetting[T]):
         """From what is configured, or would be after `earlier`."""
         of, place = around, self.place(port)
         if not self.same(self.value(of, place), earlier):
-            of = self.use(of, place, earlier).after(of)
+            of = self._use(of, place, earlier).after(of)
         if self.same(earlier, wanted):
             return tuple(unused(of))
-        return tuple(self.use(of, place, wanted).commands(of))
+        return tuple(self._use(of, place, wanted).commands(of))
 
     @abstractmethod
     def value(self, of: Configured, place: PolicyPlace) -> T:
         """What is in force there. Raises CommandRejected for what labtests cannot tell."""
 
     @abstractmethod
-    def use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
+    def _use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
         """What has to be applied there. Raises CommandRejected for what the switch cannot hold."""
+
+    @abstractmethod
+    def _means(self, of: Configured, classes: Classes) -> Hashable:
+        """What classes do, whatever they are called and in whatever order they are."""
+
+    def using(
+        self, place: PolicyPlace, classes: Iterable[Block], maps: Classes = (), plain: Classes = ()
+    ) -> Use:
+        """What has to be applied there."""
+        return Use(self.device, place, self._means, plain, tuple(classes), maps)
 
     def queue(self, block: Block) -> int:
         """Of a class of the switch's own eight; others have no number."""
@@ -73,10 +83,6 @@ class PolicySetting(NxosSetting[T]):
     def named(self, queue: int) -> str:
         """The switch's own class of a queue."""
         return f"{self.template}{queue or '-default'}"
-
-    def reject(self, where: str, problem: str, remedy: str) -> CommandRejected:
-        """An error about a line of the configuration."""
-        return CommandRejected(self.device, where, problem, remedy)
 
 
 def of_switch(of: Configured, place: PolicyPlace, delivered: Classes) -> Classes:

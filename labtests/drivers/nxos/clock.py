@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from labtests.capabilities.facts import ClockReading, OwnClock
 from labtests.drivers.displays import ONCE, Unfit, read
-from labtests.drivers.nxos.session import NXOS, show
+from labtests.drivers.nxos.session import NXOS, NxosPart, show
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -33,7 +33,7 @@ def parse_clock(reply: Reply) -> tuple[float, ...]:
     return read(reply, SHOWN, NXOS.maybe(SOURCE), NXOS.maybe("Warning: No NTP .*"))
 
 
-class NxosClock(OwnClock):
+class NxosClock(NxosPart, OwnClock):
     """The switch's own clock."""
 
     def own_clock(self) -> Asking[ClockReading]:

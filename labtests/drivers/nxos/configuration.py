@@ -40,6 +40,10 @@ class Block:
     name: str
     lines: tuple[str, ...]
 
+    def is_told(self) -> bool:
+        """Whether anything stands in it."""
+        return bool(self.lines)
+
 
 Classes = tuple[Block, ...]
 
@@ -60,13 +64,15 @@ class PolicyPlace:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
     """All policies of a switch, and the lines of its ports. `applied`: name, and what follows it;
-    `alternatives`: class-maps that match when one line does (`match-any`)."""
+    `alternatives`: class-maps that match when one line does (`match-any`); `virtual`: the sections
+    of its interfaces of FCoE."""
 
     class_maps: Mapping[str, Block]
     alternatives: frozenset[str]
     policies: Mapping[tuple[str, str], Classes]
     applied: Mapping[PolicyPlace, tuple[str, str]]
     ports: Mapping[str, Nested]
+    virtual: tuple[Nested, ...] = ()
 
     def at(self, place: PolicyPlace) -> str | None:
         """The name of what is applied there."""
@@ -142,6 +148,7 @@ def _joined(
         policies=policies,
         applied=applied,
         ports=sections,
+        virtual=tuple(each for each in of_ports if each.head.startswith("interface vfc")),
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from labtests.capabilities.driver import Driver
 from labtests.drivers.displays import CliState
 from labtests.drivers.nxos.clock import NxosClock
 from labtests.drivers.nxos.configuration import Configured, configured
@@ -11,14 +10,17 @@ from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
 from labtests.drivers.nxos.lldp import NxosNeighbours
 from labtests.drivers.nxos.memory import NxosMemory
+from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
-from labtests.transport.asking import Asking
+from labtests.drivers.parts import drivers
+from labtests.transport.asking import Asking, both
 
 SESSION = "cisco_nxos"
 """How it is reached: netmiko's device type for NX-OS."""
@@ -41,8 +43,9 @@ class NxosState(CliState):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
-        of = yield from configured()
-        return tuple(_obstacles(of))
+        of, timeout = yield from both(configured(), NxosPauseTimeout(self.device).read(""))
+        edge = (f"a pause of {timeout.timeout_ms} ms drops all that leaves an FCoE port",)
+        return (*_obstacles(of), *(edge if timeout.on else ()))
 
     def interfaces(self) -> Asking[tuple[str, ...]]:
         """See CliState."""
@@ -69,16 +72,10 @@ def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...])
 _SETTINGS = (
     *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
     *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog, NxosPortState),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout, NxosPortState),
 )
-_PARTS = (NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState)
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name in the testbed file."""
-    parts = (*(part(device) for part in _PARTS), NxosNeighbours(), NxosClock())
-    return Driver(
-        device,
-        settings=tuple(setting(device) for setting in _SETTINGS),
-        parts=(*parts, NxosVersions()),
-    )
+_PARTS = (
+    *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
+    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions, NxosStreams),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

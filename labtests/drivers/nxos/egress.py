@@ -10,12 +10,7 @@ from collections.abc import Hashable, Mapping
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, Shares
-from labtests.capabilities.records import (
-    EcnSetting,
-    QueueSchedule,
-    SchedulingSetting,
-    WredQueue,
-)
+from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
 from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.nxos.applying import IPQOS, PolicySetting, in_force, of_switch, without
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
@@ -71,12 +66,8 @@ class _Egress(PolicySetting[s.T]):
         for queue in QUEUES:
             block = now.get(queue, Block(self.named(queue), ()))
             made.append(Block(block.name, (*without(block, beginnings), *lines.get(queue, ()))))
-        return Use(
-            device=self.device,
-            place=place,
-            means=self._means,
-            plain=of_switch(of, place, _DELIVERED),
-            classes=tuple(each for each in made if each.lines),
+        return self.using(
+            place, filter(Block.is_told, made), plain=of_switch(of, place, _DELIVERED)
         )
 
     def _means(self, _: Configured, classes: Classes) -> Hashable:
@@ -140,8 +131,7 @@ class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
         name = of.at(place) or of.at(PolicyPlace("", place.slot))
         return EcnSetting(profile=name, queues=queues)
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: EcnSetting) -> Use:
-        """See PolicySetting."""
+    def _use(self, of: Configured, place: PolicyPlace, wanted: EcnSetting) -> Use:
         lines = {each.queue: (_red_line(each),) for each in wanted.queues}
         return self.replaced(of, place, _MARKING, lines)
 
@@ -177,8 +167,7 @@ class NxosScheduling(_Egress[SchedulingSetting], QueueShares):
         queues = tuple(self.served(queue, blocks.get(queue)) for queue in QUEUES)
         return SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: SchedulingSetting) -> Use:
-        """See PolicySetting."""
+    def _use(self, of: Configured, place: PolicyPlace, wanted: SchedulingSetting) -> Use:
         whole = sum(each.weight or 0 for each in wanted.queues)
         if whole > 100 or {each.queue for each in wanted.queues} != set(QUEUES):
             raise self.reject(IPQOS, f"its shares add up to {whole} %", "give 100 % at most")

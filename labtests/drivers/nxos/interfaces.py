@@ -11,13 +11,7 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkFacts
-from labtests.drivers.displays import (
-    CliInterfaces,
-    CounterWords,
-    Counts,
-    PortDisplay,
-    ValueKind,
-)
+from labtests.drivers.displays import CliInterfaces, CounterWords, Counts, PortDisplay, ValueKind
 from labtests.drivers.nxos.ports import HEADER_BYTES
 from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.parsing import BLANK

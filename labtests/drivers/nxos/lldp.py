@@ -9,7 +9,7 @@ import re
 
 from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.nxos.names import full_name
-from labtests.drivers.nxos.session import show
+from labtests.drivers.nxos.session import NxosPart, show
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -51,7 +51,7 @@ def _neighbour(reply: Reply, texts: list[str]) -> Neighbour:
     )
 
 
-class NxosNeighbours(Neighbours):
+class NxosNeighbours(NxosPart, Neighbours):
     """Who is at the other end of each cable."""
 
     def neighbours(self) -> Asking[tuple[Neighbour, ...]]:

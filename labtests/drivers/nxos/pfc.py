@@ -69,20 +69,14 @@ class NxosPfc(PolicySetting[PfcSetting], SharedPriorities):
         modes = [match for text in lines if (match := _MODE.pattern.fullmatch(text))]
         return modes[0]["mode"] if modes else "auto"
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: PfcSetting) -> Use:
+    def _use(self, of: Configured, place: PolicyPlace, wanted: PfcSetting) -> Use:
         """The classes of whoever made the policy, with these pauses."""
         others = of.policies.get((_NETWORK.kind, base(of, _NETWORK) or ""), ())
         kept = {self.queue(each): Block(each.name, without(each, _PAUSE)) for each in others}
         for queue in wanted.priorities:
             before = kept.get(queue, Block(self.named(queue), _NEW))
             kept[queue] = Block(before.name, (*before.lines, f"pause pfc-cos {queue}"))
-        return Use(
-            device=self.device,
-            place=_NETWORK,
-            means=self._means,
-            plain=(),
-            classes=tuple(each for each in kept.values() if each.lines),
-        )
+        return self.using(_NETWORK, filter(Block.is_told, kept.values()))
 
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[PfcAround]:
         """Whether another port needs the priorities, too."""

@@ -51,7 +51,7 @@ def named(what: object) -> str:
     return OURS + sha256(repr(what).encode()).hexdigest()[:8]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Use:
     """One change of one place. `plain`: what happens there while nothing is applied; `classes`:
     what is to happen, with the class-maps (`maps`) that it takes."""

@@ -119,8 +119,7 @@ class _Buffers(PolicySetting[T]):
         """See PolicySetting."""
         return self.told(self._buffers(in_force(of, place, ())))
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
-        """See PolicySetting."""
+    def _use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
         plain = of_switch(of, place, ())
         before = self._buffers(in_force(of, place, ()))
         kept = {self.queue(each): Block(each.name, without(each, ("pause",))) for each in plain}
@@ -131,13 +130,7 @@ class _Buffers(PolicySetting[T]):
             )
             name = self.named(queue)
             kept[queue] = Block(name, (*kept.get(queue, Block(name, ())).lines, told))
-        return Use(
-            device=self.device,
-            place=place,
-            means=self._means,
-            plain=plain,
-            classes=tuple(each for each in kept.values() if each.lines),
-        )
+        return self.using(place, filter(Block.is_told, kept.values()), plain=plain)
 
     def _means(self, _: Configured, classes: Classes) -> Hashable:
         others = {each.name: frozenset(without(each, ("pause",))) for each in classes}

@@ -170,9 +170,7 @@ _PORT = NXOS.record(
     NXOS.line("TxPPP: <:number>, RxPPP: <:number>", stage=5),
     NXOS.line("(PFC_COS QOS_Group|COS QOS Group PG) TxPause TxCount RxPause RxCount", stage=5),
     NXOS.line(
-        "<:0-7>( [0-7-]){1,2} (Ina|A)ctive <:number> (Ina|A)ctive <:number>",
-        times=SOME,
-        stage=5,
+        "<:0-7>( [0-7-]){1,2} (Ina|A)ctive <:number> (Ina|A)ctive <:number>", times=SOME, stage=5
     ),
     make=_whole,
     order="unique",

@@ -20,7 +20,7 @@ from labtests.transport.protocol import Reply
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` and `>` (filters),
 no `;` (a second command), no `!` (a comment) and no quotes."""
-_WORD_OR_NEXT = re.compile(rf"{WORD.pattern}|;")
+_WORD_OR_MARK = re.compile(rf"{WORD.pattern}|[;|]")
 
 REFUSALS = Refusals(
     prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
@@ -40,10 +40,7 @@ REFUSALS = Refusals(
 )
 
 
-NXOS = Notation().also(
-    port=ValueKind(r"\S+", printed_port),
-    list=ValueKind("[0-9,-]+", numbers_in),
-)
+NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-9,-]+", numbers_in))
 """How the displays of this switch are declared."""
 
 
@@ -57,11 +54,13 @@ def show(*words: Word) -> Asking[Reply]:
     return CLI.show("show", *words)
 
 
-def show_ended(*words: Word) -> Asking[Reply]:
+def show_ended(*words: Word, only: str = "") -> Asking[Reply]:
     """The same with the clock behind it (` ; ` parts commands): a running configuration has no end
-    of its own, and without one a cut answer would be a shorter configuration."""
+    of its own, and without one a cut answer would be a shorter configuration. `only` the lines that
+    match this."""
     line(*words)  # none of them is a `;`
-    return CLI.answer(cli(_WORD_OR_NEXT, "show", *words, ";", "show", "clock"))
+    filtered = ("|", "include", only) if only else ()
+    return CLI.answer(cli(_WORD_OR_MARK, "show", *words, *filtered, ";", "show", "clock"))
 
 
 class NxosPart(CliPart):

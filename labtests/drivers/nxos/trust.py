@@ -87,17 +87,6 @@ class _Ingress(PolicySetting[s.T]):
         classes.append(Block(_OTHERS, ("set qos-group 0",)))
         return self.using(place, tuple(classes), tuple(maps))
 
-    def using(self, place: PolicyPlace, classes: Classes, maps: Classes = ()) -> Use:
-        """These classes."""
-        return Use(
-            device=self.device,
-            place=place,
-            means=self._means,
-            plain=(),
-            classes=classes,
-            maps=maps,
-        )
-
     def _means(self, of: Configured, classes: Classes) -> Hashable:
         return self.groups(of, classes)
 
@@ -115,7 +104,7 @@ class NxosTrust(_Ingress[TrustSetting]):
             return TrustSetting(source="none")
         return TrustSetting(source="dscp" if what == "dscp" else "dot1p")
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: TrustSetting) -> Use:
+    def _use(self, of: Configured, place: PolicyPlace, wanted: TrustSetting) -> Use:
         """Somebody's own policy, where it does it."""
         others = of.policies.get((place.kind, base(of, place) or ""), ())
         what = {"dscp": "dscp", "dot1p": "cos", "none": ""}.get(wanted.source)
@@ -144,8 +133,7 @@ class NxosDscpMap(_Ingress[tuple[int, ...]], DscpMapSetting):
             )
         return groups
 
-    def use(self, of: Configured, place: PolicyPlace, wanted: tuple[int, ...]) -> Use:
-        """See PolicySetting."""
+    def _use(self, of: Configured, place: PolicyPlace, wanted: tuple[int, ...]) -> Use:
         return self.made(place, ("dscp", wanted))
 
 

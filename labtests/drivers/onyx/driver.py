@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from labtests.capabilities.device import Obstacles, Versions
-from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.capabilities.settings import Commands
 from labtests.core.output import excerpt
@@ -18,6 +17,7 @@ from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
 from labtests.drivers.onyx.session import CLI, ONYX, OnyxPart, Told, line, rows_of, show
+from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking, known
 from labtests.transport.protocol import Reply
 
@@ -30,16 +30,6 @@ _SETTINGS = (
     *(OnyxPfc, OnyxTrust, OnyxEcn, OnyxScheduling),
     *(OnyxDscpMap, OnyxQueueMap, OnyxFrameLimit),
 )
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (OnyxQueues, OnyxPfcFrames, OnyxInterfaces, OnyxState)
-    return Driver(
-        device,
-        settings=tuple(setting(device, ports) for setting in _SETTINGS),
-        parts=tuple(part(device, ports) for part in parts),
-    )
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
@@ -81,6 +71,8 @@ def _neighbours(reply: Reply) -> Iterator[Neighbour]:
 
 
 def _neighbour(port: str, node: Node) -> Neighbour:
+    if node.has("Transmit"):  # of `show lldp interfaces`
+        node.refuse("is about what the port itself sends")
     system, port_id, description = (
         "" if (text := node.below(f"Remote {words}").text()) == _NOTHING else text
         for words in ("system name", "port-id", "port description")
@@ -160,3 +152,6 @@ class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
             slow = (yield from served(self, port)).shaped
             found += [f"{port}: {what} is shaped, and slower than its link" for what in slow]
         return tuple(found)
+
+
+driver_of = drivers(_SETTINGS, (OnyxQueues, OnyxPfcFrames, OnyxInterfaces, OnyxState))

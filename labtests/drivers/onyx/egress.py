@@ -16,12 +16,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays.trees import parse_any
-from labtests.drivers.onyx.session import (
-    OnyxPart,
-    OnyxSetting,
-    Told,
-    show,
-)
+from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, show
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.sharing import round_robin
 from labtests.transport.asking import Asking
@@ -138,10 +133,10 @@ class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
         where = f"traffic-class {curve.queue} congestion-control"
         if curve.weighting_exponent:
             problem = "labtests knows of no average there: it looks at the queue of the moment"
-            self.reject(where, problem, "use weighting_exponent: 0")
+            raise self.reject(where, problem, "use weighting_exponent: 0")
         if curve.drop_probability_percent != 100:
             problem = f"no probability can be set there, such as {curve.drop_probability_percent} %"
-            self.reject(where, problem, "use pmax_percent: 100")
+            raise self.reject(where, problem, "use pmax_percent: 100")
 
     def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
         """From 150 to 1500 kB, as in the vendor's guides to RoCE."""
@@ -237,7 +232,7 @@ class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):
         at = ("traffic-class", each.queue, "dcb", "ets")
         if each.level is not None or each.group == "2" or not 0 <= (each.weight or 0) <= 100:
             where, problem = f"interface {port} dcb ets", f"a class cannot be served so: {each}"
-            self.reject(where, problem, "make it strict, or give it a weight up to 100")
+            raise self.reject(where, problem, "make it strict, or give it a weight up to 100")
         how = ("strict",) if each.group == "sp" else ("wrr", each.weight or 0)
         return self.of_port(port, *at, *how)
 

@@ -15,13 +15,7 @@ from labtests.core.errors import UnreadableOutput
 from labtests.core.output import excerpt
 from labtests.drivers.displays import CounterWords, Counts, Unfit
 from labtests.drivers.displays.trees import Node, parse_any
-from labtests.drivers.onyx.session import (
-    OnyxPart,
-    OnyxSetting,
-    Told,
-    rows_of,
-    show,
-)
+from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, rows_of, show
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
@@ -188,5 +182,5 @@ class OnyxFrameLimit(OnyxSetting[int | None], FrameLengths):
         if mtu not in MTUS:
             remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
             problem = f"{wanted} is not a valid frame length there"
-            self.reject(f"interface {port} mtu", problem, remedy)
+            raise self.reject(f"interface {port} mtu", problem, remedy)
         return (self.of_port(port, "mtu", mtu, "force"),)

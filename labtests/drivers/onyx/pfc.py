@@ -98,7 +98,7 @@ class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
         if on is None:
             where = f"interface {port} dcb priority-flow-control"
             problem = "PFC is disabled in the whole switch, whatever the mode of the port is"
-            self.reject(where, problem, _REMEDY)
+            raise self.reject(where, problem, _REMEDY)
         return PfcSetting(mode="on" if on else "off", priorities=of.priorities)
 
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[OnyxPauses]:
@@ -113,7 +113,7 @@ class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
         """The priorities first, so that PFC never works with those of somebody else."""
         if wanted.mode == "auto":
             where, problem = f"interface {port}", "labtests negotiates no PFC there (DCBX)"
-            self.reject(where, problem, 'use the mode "on" or "off"')
+            raise self.reject(where, problem, 'use the mode "on" or "off"')
         before, after = (
             left_alone(each, around.priorities, shared=around.shared).priorities
             for each in (earlier, wanted)

@@ -95,7 +95,7 @@ class OnyxTrust(_OfQos[TrustSetting]):
         """One line."""
         if wanted.override or wanted.source not in _WORDS:
             problem, remedy = f"a port cannot classify so: {wanted}", 'use "dscp", without override'
-            self.reject(f"interface {port} qos trust", problem, remedy)
+            raise self.reject(f"interface {port} qos trust", problem, remedy)
         same = earlier == wanted
         return () if same else (self.of_port(port, "qos", "trust", _WORDS[wanted.source]),)
 
@@ -108,7 +108,7 @@ class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpMapSetting):
         found = yield from self.qos(port)
         if found.trust not in ("dscp", "auto"):
             problem = f"the port does not classify by DSCP (trust {_WORDS[found.trust]})"
-            self.reject(f"interface {port} qos trust", problem, "set its trust to dscp first")
+            raise self.reject(f"interface {port} qos trust", problem, "set its trust to dscp first")
         return found.priorities
 
     def commands(
@@ -136,7 +136,9 @@ class OnyxQueueMap(_OfQos[tuple[int, ...]]):
         if len(found) > 1:
             told = ", ".join(f"{port} {classes}" for classes, port in found.items())
             problem = f"ports have different traffic classes for the same priorities: {told}"
-            self.reject("show qos interface", problem, "bind the same at all ports of the lab")
+            raise self.reject(
+                "show qos interface", problem, "bind the same at all ports of the lab"
+            )
         return next(iter(found), tuple(range(8)))
 
     def commands(
@@ -144,7 +146,7 @@ class OnyxQueueMap(_OfQos[tuple[int, ...]]):
     ) -> Commands:
         """It is not set."""
         if wanted != earlier:
-            self.reject(
+            raise self.reject(
                 f"traffic classes of priorities: {wanted}",
                 f"they are {earlier}, and labtests does not change them",
                 "by hand: `interface ethernet ... traffic-class N bind switch-priority ...`, or "

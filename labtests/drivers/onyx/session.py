@@ -7,10 +7,9 @@ stands in a list of one, and what belongs together is parted over the objects of
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from labtests.capabilities import settings as s
-from labtests.core.errors import CommandRejected
 from labtests.core.output import excerpt
 from labtests.drivers.displays import (
     Cli,
@@ -123,10 +122,6 @@ class OnyxPart(CliPart):
 
     cli = CLI
 
-    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
-        super().__init__(device)
-        self.ports = ports
-
     def at(self, port: str) -> tuple[str, str]:
         """How lines name a port: `ethernet 1/13`."""
         return "ethernet", self.port(port).removeprefix("Eth")
@@ -137,10 +132,6 @@ class OnyxPart(CliPart):
             told = excerpt(", ".join(found), 80) or "nothing"
             self.cli.names.wrong(reply, self.port(port), told)
         return found[self.port(port)]
-
-    def reject(self, where: str, problem: str, remedy: str) -> NoReturn:
-        """Raise an error about a part of the configuration."""
-        raise CommandRejected(self.device, where, problem, remedy)
 
 
 class OnyxSetting(OnyxPart, LineSetting[s.T]):

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from labtests.capabilities.settings import Commands, Setting, T
-from labtests.core.errors import CommandRejected
+from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays.json_answers import json_shown
+from labtests.drivers.linux.session import ShellSetting
 from labtests.drivers.parsing import refuse
-from labtests.drivers.sonic.session import SONIC, SonicPart, database, set_fields
+from labtests.drivers.sonic.session import SONIC, database, set_fields
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -215,10 +215,11 @@ def read_tables(*tables: str) -> Asking[Db]:
     return Db({name: parse_table(each) for name, each in zip(tables, replies, strict=True)})
 
 
-class DbSetting(SonicPart, Setting[T]):
+class DbSetting(ShellSetting[T]):
     """A setting that is what some tables say."""
 
     tables: ClassVar[tuple[str, ...]]
+    tool = SONIC
     remedy = (
         "look at the tables of CONFIG_DB that it is in: something else may change them, or this "
         "model takes the entry and does nothing (see /var/log/syslog, orchagent)"
@@ -229,7 +230,7 @@ class DbSetting(SonicPart, Setting[T]):
         """What the tables say. Raises CommandRejected for what labtests cannot tell."""
 
     @abstractmethod
-    def made(self, db: Db, port: str, wanted: T) -> Db:
+    def _made(self, db: Db, port: str, wanted: T) -> Db:
         """The tables that say so; the same where they do. Raises CommandRejected for what they
         cannot say."""
 
@@ -251,17 +252,8 @@ class DbSetting(SonicPart, Setting[T]):
     def commands(self, port: str, earlier: T, wanted: T, around: Db) -> Commands:
         """From what is configured, or would be after `earlier`."""
         if not self.same(self.value(around, port), earlier):
-            around = self.made(around, port, earlier)
-        return differences(around, tidied(self.made(around, port, wanted)))
-
-    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
-        """Raises CommandRejected, ToolMissing."""
-        for reply in replies:
-            expect_success(reply, SONIC)
-
-    def reject(self, where: str, problem: str, remedy: str) -> CommandRejected:
-        """An error about an entry."""
-        return CommandRejected(self.device, where, problem, remedy)
+            around = self._made(around, port, earlier)
+        return differences(around, tidied(self._made(around, port, wanted)))
 
     def number(self, where: str, entry: Entry, field: str, default: int | None = None) -> int:
         """A field that is a whole number."""

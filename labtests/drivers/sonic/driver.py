@@ -5,24 +5,21 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from labtests.capabilities.device import Obstacles, Versions
-from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.displays import Table, read_table
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
+from labtests.drivers.parts import Part, drivers
 from labtests.drivers.sonic.database import Db, read_tables
 from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
 from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicInterfaces
 from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
 from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
 from labtests.drivers.sonic.queues import SonicQueues
-from labtests.drivers.sonic.session import NOTATION, SonicPart, show
+from labtests.drivers.sonic.session import NOTATION, show
+from labtests.drivers.sonic.streams import SonicStreams
 from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
-from labtests.drivers.sonic.watchdog import (
-    SonicWatchdog,
-    SonicWatchdogCounters,
-    SonicWatchdogTimes,
-)
+from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogCounters, SonicWatchdogTimes
 from labtests.drivers.sonic.watermarks import SonicWatermarks
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -35,19 +32,6 @@ _SETTINGS = (
     *(SonicDscpMap, SonicQueueMap, SonicFrameLimit),
     *(SonicWatchdogTimes, SonicWatchdog, SonicThresholds),
 )
-
-
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    """The driver of one switch, by its name and ports in the testbed file."""
-    parts = (
-        *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
-        *(SonicInterfaces, SonicState),
-    )
-    return Driver(
-        device,
-        settings=tuple(setting(device, ports) for setting in _SETTINGS),
-        parts=tuple(part(device, ports) for part in parts),
-    )
 
 
 # -- who it is -------------------------------------------------------------------------------------
@@ -129,7 +113,7 @@ def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
                 yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
 
 
-class SonicState(SonicPart, Versions, Neighbours, DateClock, Obstacles):
+class SonicState(Part, Versions, Neighbours, DateClock, Obstacles):
     """The box itself."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -143,3 +127,10 @@ class SonicState(SonicPart, Versions, Neighbours, DateClock, Obstacles):
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What the configuration has that would undo or distort a test's settings."""
         return tuple(_obstacles((yield from read_tables(*_TABLES)), self.ports))
+
+
+_PARTS = (
+    *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
+    *(SonicInterfaces, SonicStreams, SonicState),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

@@ -125,8 +125,7 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
         """By queue."""
         return set(one.queues) == set(other.queues)
 
-    def made(self, db: Db, port: str, wanted: EcnSetting) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: EcnSetting) -> Db:
         named = dict(re.findall(r"([0-7]) ([^ ,]+)", wanted.profile or ""))
         curves = {each.queue: each for each in wanted.queues}
         for queue in QUEUES:
@@ -191,8 +190,7 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
             raise self.reject(where, f"labtests does not know the type {kind}", "use DWRR")
         return QueueSchedule(queue=queue, group="1", weight=self.number(where, entry, "weight", 1))
 
-    def made(self, db: Db, port: str, wanted: SchedulingSetting) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: SchedulingSetting) -> Db:
         for each in wanted.queues:
             db = self._one(db, port, each)
         return db

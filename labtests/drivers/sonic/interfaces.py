@@ -9,13 +9,13 @@ from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
+from labtests.drivers.parts import Part
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
     NOTATION,
     PASSED,
     PORTS_REMEDY,
     Counts,
-    SonicPart,
     counted,
     of_port,
     show,
@@ -84,7 +84,7 @@ def parse_counters(reply: Reply) -> dict[str, Counts]:
     return dict(read_variant(reply, COUNTERS))
 
 
-class SonicInterfaces(SonicPart, LinkState, LinkErrors, PortTelemetry):
+class SonicInterfaces(Part, LinkState, LinkErrors, PortTelemetry):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
@@ -118,8 +118,7 @@ class SonicFrameLimit(DbSetting[int | None], FrameLengths):
             raise self.reject(f"PORT|{port}", "there is no such port", PORTS_REMEDY)
         return self.number(f"PORT|{port}", entry, "mtu") + HEADER_BYTES if "mtu" in entry else None
 
-    def made(self, db: Db, port: str, wanted: int | None) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: int | None) -> Db:
         if wanted == 0:  # no jumbo frames, where a switch has such a setting
             raise self.reject(f"PORT|{port}", "0 is not a valid MTU", "give the longest frame")
         mtu = None if wanted is None else str(wanted - HEADER_BYTES)

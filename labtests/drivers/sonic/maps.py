@@ -68,8 +68,7 @@ class SonicTrust(_Maps[TrustSetting]):
         tagged = db.entry("PORT_QOS_MAP", port).get("dot1p_to_tc_map")
         return TrustSetting(source="dot1p" if tagged else "none")
 
-    def made(self, db: Db, port: str, wanted: TrustSetting) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: TrustSetting) -> Db:
         slot, now, where = slot_of(port, _DSCP), self.value(db, port), f"PORT_QOS_MAP|{port}"
         if now == wanted:
             return db
@@ -104,8 +103,7 @@ class SonicDscpMap(_Maps[tuple[int, ...]], DscpMapSetting):
             raise self.reject(f"PORT_QOS_MAP|{port}", problem, "give it one first: dscp_to_tc_map")
         return found
 
-    def made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
         return self.mapped(db, slot_of(port, _DSCP), wanted)
 
 
@@ -124,8 +122,7 @@ class SonicQueueMap(_Maps[tuple[int, ...]]):
             raise self.reject("PORT_QOS_MAP", problem, "give all of them the same tc_to_queue_map")
         return found.pop() if found else _SAME
 
-    def made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: tuple[int, ...]) -> Db:
         ours = any(slot_of(p, _QUEUE).name(db).startswith(OURS) for p in self.ports)
         if self.value(db, port) == wanted and not ours:
             return db

@@ -12,18 +12,11 @@ from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Table, read_tables
 from labtests.drivers.parsing import incomplete
+from labtests.drivers.parts import Part
 from labtests.drivers.sonic.buffers import laid_out, repaired
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot
 from labtests.drivers.sonic.maps import GROUP, slot_of
-from labtests.drivers.sonic.session import (
-    NOTATION,
-    PASSED,
-    Counts,
-    SonicPart,
-    counted_by,
-    set_fields,
-    show,
-)
+from labtests.drivers.sonic.session import NOTATION, PASSED, Counts, counted_by, set_fields, show
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -47,8 +40,7 @@ class SonicPfc(DbSetting[PfcSetting]):
         """A port that is off has no priorities."""
         return _lossless(one) == _lossless(other)
 
-    def made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         if wanted.mode == "auto":
             where, remedy = f"PORT_QOS_MAP|{port}", 'use the mode "on" or "off"'
             raise self.reject(where, "SONiC negotiates no PFC", remedy)
@@ -77,7 +69,7 @@ class SonicPfc(DbSetting[PfcSetting]):
             return ()
         if not _lossless(wanted):  # of a field that is gone daemons hear nothing
             lines = (set_fields("PORT_QOS_MAP", port, {"pfc_enable": ""}), *lines)
-        after = self.made(around, port, wanted)
+        after = self._made(around, port, wanted)
         return (*lines, *repaired(around, after, port, _lossless(earlier), _lossless(wanted)))
 
 
@@ -118,7 +110,7 @@ def parse_pfc_counters(reply: Reply) -> dict[str, Counts]:
     return {port: {side: found[side][port] for side in _SIDES} for port in found["Rx"]}
 
 
-class SonicPfcFrames(SonicPart, PfcTelemetry):
+class SonicPfcFrames(Part, PfcTelemetry):
     """PFC frames received and sent."""
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:

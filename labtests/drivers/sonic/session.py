@@ -82,13 +82,6 @@ def set_fields(table: str, key: str, fields: Mapping[str, str]) -> Shell:
     return database("HSET", table, key, *(word for pair in fields.items() for word in pair))
 
 
-class SonicPart:
-    """A part of the driver of one switch, by its name and ports in the testbed file."""
-
-    def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:
-        self.device, self.ports = device, ports
-
-
 Counts = dict[str, dict[str, int | None]]
 """By queue, group or priority, and the switch's own word; None for N/A."""
 Parser = Callable[[Reply], dict[str, Counts]]

@@ -12,9 +12,9 @@ from dataclasses import replace
 from labtests.capabilities.device import MemoryLimits
 from labtests.capabilities.records import BufferThresholds, PortMemory, PriorityMemory
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
+from labtests.drivers.parts import Part
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, read_tables, short
 from labtests.drivers.sonic.egress import SonicEcn
-from labtests.drivers.sonic.session import SonicPart
 from labtests.transport.asking import Asking
 
 PROFILE, POOL = "BUFFER_PROFILE", "BUFFER_POOL"
@@ -81,8 +81,7 @@ class SonicThresholds(DbSetting[Thresholds]):
             raise self.reject(where, problem, "correct it")
         return found
 
-    def made(self, db: Db, port: str, wanted: Thresholds) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: Thresholds) -> Db:
         slots, told = slots_of(db, port), {each.priority: each for each in wanted}
         if unknown := sorted(told.keys() - {each.priority for each in self.value(db, port)}):
             problem = f"group {unknown[0]} has no buffer profile with headroom"
@@ -151,7 +150,7 @@ def _one_threshold(entry: Entry) -> bool:
     return ("dynamic_th" in entry) != ("static_th" in entry)
 
 
-class SonicMemory(SonicPart, MemoryLimits):
+class SonicMemory(Part, MemoryLimits):
     """The same in bytes, with the pool that is shared, and the curves of the port's queues."""
 
     def memory_limits(self, port: str) -> Asking[PortMemory]:

@@ -11,8 +11,9 @@ from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, ValueKind, read_table
+from labtests.drivers.parts import Part
 from labtests.drivers.sonic.database import Db, DbSetting
-from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, SonicPart, counted_by
+from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, counted_by
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import program
 from labtests.transport.protocol import Reply
@@ -59,8 +60,7 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         """One that is off has no times."""
         return one.on == other.on and (not one.on or _in_ms(one) == _in_ms(other))
 
-    def made(self, db: Db, port: str, wanted: WatchdogTimes) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: WatchdogTimes) -> Db:
         where, entry = f"PFC_WD|{port}", db.entry("PFC_WD", port)
         if self.same(wanted, self.value(db, port)):
             return db
@@ -112,8 +112,7 @@ class SonicWatchdog(DbSetting[PortWatchdog]):
             raise self.reject(f"PORT_QOS_MAP|{port}", problem, "write `3,4`")
         return "on" if told == entry.get("pfc_enable") else f"of {told}"
 
-    def made(self, db: Db, port: str, wanted: PortWatchdog) -> Db:
-        """See DbSetting."""
+    def _made(self, db: Db, port: str, wanted: PortWatchdog) -> Db:
         lossless = db.entry("PORT_QOS_MAP", port).get("pfc_enable")
         if wanted == "on" and not lossless:
             problem = "it has no lossless priority that could be watched"
@@ -171,7 +170,7 @@ def parse_stats(reply: Reply) -> dict[str, Counts]:
     return found
 
 
-class SonicWatchdogCounters(SonicPart, WatchdogTelemetry):
+class SonicWatchdogCounters(Part, WatchdogTelemetry):
     """What it did to the queues of a port."""
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

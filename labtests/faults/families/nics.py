@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from labtests.faults.declared import MIDDLE, Declared, fault
+from labtests.faults.declared import MIDDLE, TRAFFIC, Declared, fault
 
 _of = partial(Declared, family="NIC settings", hosts=("connectx",))
 S1, S2, R = "{sender1}", "{sender2}", "{receiver}"
@@ -12,6 +12,14 @@ REVERSED = [7 - (dscp >> 3) for dscp in range(64)]
 
 def _typed(device: str, command: str) -> dict[str, str]:
     return fault("somebody", device, command=command)
+
+
+def _rp(device: str, nic: str, name: str, value: int) -> dict[str, str]:
+    return _typed(device, f"echo {value} > /sys/class/net/{nic}/ecn/roce_rp/{name}")
+
+
+STUCK = {"clamp_tgt_rate": 1, "rpg_byte_reset": 0, "rpg_time_reset": 100_000}
+USUAL = {"clamp_tgt_rate": 0, "rpg_time_reset": 300}
 
 
 FAULTS: tuple[Declared, ...] = (
@@ -141,5 +149,40 @@ FAULTS: tuple[Declared, ...] = (
         when=MIDDLE,
         red=("both", "victim"),
         says=(S1, S2, "reaction_point"),
+    ),
+    _of(
+        name="a-notification-point-ignores-its-interval",
+        what="the receiver sends a CNP each 4 us, whatever min_time_between_cnps says",
+        how=(fault("cnp-interval", R, NIC_R, microseconds=4),),
+        red=("np",),
+        says=(f"{R} sent", "more than one each 1000 us"),
+    ),
+    _of(
+        name="a-notification-point-is-slow",
+        what="the receiver sends a CNP each 50 ms at most, whatever min_time_between_cnps says",
+        how=(fault("cnp-interval", R, NIC_R, microseconds=50_000),),
+        when=TRAFFIC,
+        red=("np",),
+        says=(f"{R} sent", "not one each 4000 us"),
+    ),
+    _of(
+        name="a-reaction-point-stays-slow",
+        what="the rate of the first sender comes back by next to nothing after the last CNP",
+        how=tuple(_rp(S1, NIC1, name, value) for name, value in STUCK.items()),
+        when=TRAFFIC,
+        red=("recovery",),
+        says=(S1, "its rate has not come back"),
+    ),
+    _of(
+        name="a-reaction-point-is-set-back",
+        what="both senders speed up as usual, though one of them was told to be slower",
+        how=tuple(
+            _rp(who, nic, name, value)
+            for who, nic in ((S1, NIC1), (S2, NIC2))
+            for name, value in USUAL.items()
+        ),
+        when=TRAFFIC,
+        red=("slower-rp",),
+        says=((S1, S2), "no fifth less"),
     ),
 )

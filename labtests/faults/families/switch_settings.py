@@ -15,6 +15,11 @@ def _on(device: str, port: str, line: str) -> dict[str, str]:
     return fault("somebody", device, command=f"system-view\ninterface {port}\n{line}")
 
 
+_LOWERED = (
+    'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_PROFILE|pg_lossless_25000_3m_profile" dynamic_th -5'
+)
+
+
 FAULTS: tuple[Declared, ...] = (
     _comware(
         name="switch-pfc-is-switched-off",
@@ -215,6 +220,15 @@ FAULTS: tuple[Declared, ...] = (
         when="experiment 'storms of 250 ms': quiet window",
         red=("watchdog",),
         says=(SW, "watchdog"),
+        switches=("sonic",),
+    ),
+    _of(
+        name="a-threshold-is-lowered",
+        what="a lossless priority may hold a quarter of what it might, from now on",
+        how=(fault("somebody", SW, command=_LOWERED),),
+        when=TRAFFIC,
+        red=("outside",),
+        says=("{sender1.switch} {sender1.port} priority 3 held", "it paused below its threshold"),
         switches=("sonic",),
     ),
 )  # fmt: skip

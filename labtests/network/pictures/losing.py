@@ -12,9 +12,12 @@ LINE_GBIT_PER_S, DELAY_S, ACK_ON_WIRE, REPEAT_S = 100.0, 2e-6, 84, 20e-6
 MESSAGE_FRAMES = 4000
 LIVELOCK = 1 / 256
 """Loss of the livelock experiment in Guo et al., RDMA over Commodity Ethernet at Scale (2016)."""
-LOSSES = (1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, LIVELOCK, 1e-2, 2e-2, 5e-2, 1e-1)
+LOSSES = (1e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, LIVELOCK, 1e-2, 2e-2, 5e-2, 1e-1)
 SMALL = 0.02
 """Above this loss the formula of go-back-N, first order in it, is some percent off."""
+NAKS_OFF = 0.05
+"""A NAK is for the first packet that is missing, and the efficiency is the share of packets that
+are sent while none is. What is lost behind a loss makes no other NAK."""
 ENOUGH = 0.3
 """Below this efficiency too few messages of go-back-0 arrive to compare them with a formula."""
 
@@ -54,6 +57,12 @@ def _rows(
         expected = _formula(loss, message=False)
         name = check("go_back_n", f"efficiency at {loss * 100:.3g} % loss")
         yield name.near(_efficiency(figures), expected, 0.03 if loss <= SMALL else 0.08)
+    for loss, figures in by_packet.items():
+        name = check("go_back_n", f"NAKs / packets lost at {loss * 100:.3g} % loss")
+        lost = sum(each.lost_on_wire for each in figures.drops if each.switch == "receiver")
+        naks = sum(each.nacks for each in figures.hosts if each.host == "sender")
+        if lost > 0 and loss <= SMALL:
+            yield name.near(naks / lost, _formula(loss, message=False), NAKS_OFF)
     for loss, figures in by_message.items():
         expected = _formula(loss, message=True)
         if expected > ENOUGH:
@@ -75,10 +84,10 @@ def _drawn(by_packet: Mapping[float, Figures], by_message: Mapping[float, Figure
         height=260,
         x=Axis(
             label="share of frames lost",
-            low=1e-5,
+            low=1e-6,
             high=1e-1,
-            ticks=(1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
-            names=("0.001 %", "0.01 %", "0.1 %", "1 %", "10 %"),
+            ticks=(1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+            names=("0.0001 %", "0.001 %", "0.01 %", "0.1 %", "1 %", "10 %"),
             logarithmic=True,
         ),
         y=Axis(
@@ -87,7 +96,7 @@ def _drawn(by_packet: Mapping[float, Figures], by_message: Mapping[float, Figure
             ticks=(0, 0.25, 0.5, 0.75, 1),
         ),
     )
-    grid = [10 ** (-5 + n / 25) for n in range(101)]
+    grid = [10 ** (-6 + n / 25) for n in range(126)]
     parts = panel.frame() + panel.upright(LIVELOCK, "1/256")
     for runs, message, colour in ((by_packet, False, BLUE), (by_message, True, VERMILION)):
         curve = [(p, _formula(p, message=message)) for p in grid]

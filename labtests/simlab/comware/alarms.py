@@ -12,6 +12,8 @@ from typing import Any
 from labtests.inventory import Device, Endpoint
 from labtests.network import PfcCounters
 from labtests.simlab.comware.cli import COMWARE
+from labtests.simlab.comware.sensors import Sensors
+from labtests.simlab.comware.telemetry import dialled
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.switch_cli import CliSwitch
 from labtests.simlab.timeline import NS_PER_S
@@ -25,6 +27,7 @@ class ComwareSwitch(CliSwitch):
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         super().__init__(lab, device, COMWARE)
         self.log: list[str] = []
+        self.dials = Sensors(self, lambda: dialled(self.configuration))
         self._above: set[tuple[str, str, int]] = set()
         self._seen: dict[str, tuple[PfcCounters, ...]] = {}
         self.faults.on_reset.append(self.log.clear)

@@ -3,29 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from labtests.simlab.comware import deadlock, maps, ports, words, wred
+from labtests.simlab import switch_cli as kit
+from labtests.simlab.comware import deadlock, maps, ports, telemetry, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSession,
-    CommandRefused,
-    SectionKind,
-    SwitchCli,
-    View,
-    apply_ports,
-    close,
-    enter,
-    leave,
-    paging,
-    reset,
-    save,
-    setting,
-    settings,
-    to_top,
-    to_view,
-    top,
-)
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
     InterfaceName,
@@ -38,9 +18,10 @@ from labtests.simlab.switch_cli.grammar import Argument
 
 UNDO = "undo"
 SYSTEM = (
-    setting("sysname <sysname>", undo=()),
-    setting("lldp global enable"),
+    kit.setting("sysname <sysname>", undo=()),
+    kit.setting("lldp global enable"),
     *deadlock.IN_SYSTEM_VIEW,
+    *telemetry.IN_SYSTEM_VIEW,
 )
 
 
@@ -65,6 +46,11 @@ ARGUMENTS: Mapping[str, Argument] = {
     "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
     "host": AnyName(253),
     "count": Number(1, 1000),  # as far as this one counts
+    "group": AnyName(31),
+    "path": telemetry.SensorPath(),
+    "address": telemetry.Ipv4Address(),
+    "tcp": Number(1, 65535),
+    "interval": Number(1, 86400),
     "weight": Number(1, 127),  # differs by model; 96 is in public configurations
 }
 """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
@@ -75,83 +61,83 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
     return {**ARGUMENTS, "port": port, "last": port}
 
 
-def _save(session: CliSession, call: CliCall) -> str:
+def _save(session: kit.CliSession, call: kit.CliCall) -> str:
     session.question = lambda answer: _ask_for_file(session, answer)
     return words.SAVE
 
 
-def _ask_for_file(session: CliSession, answer: str) -> str:
+def _ask_for_file(session: kit.CliSession, answer: str) -> str:
     if answer.strip().lower() != "y":
         return ""
     session.question = lambda name: session.obey("save force")
     return words.SAVE_TO
 
 
-def _enter_range(session: CliSession, call: CliCall) -> str:
+def _enter_range(session: kit.CliSession, call: kit.CliCall) -> str:
     names = session.switch.ports
     first, last = names.index(call.values["port"]), names.index(call.values["last"])
     if last < first:
-        raise CommandRefused("The last interface must not stand before the first.")  # our words
-    session.go("interface", *(top("interface", name) for name in names[first : last + 1]))
+        raise kit.CommandRefused("The last interface must not stand before the first.")  # our words
+    session.go("interface", *(kit.top("interface", name) for name in names[first : last + 1]))
     return ""
 
 
-SAVE = {"save": CliCommand(_save), "save force": save(words.SAVED)}
+SAVE = {"save": kit.CliCommand(_save), "save force": kit.save(words.SAVED)}
 IN_USER_VIEW = {
-    "system-view": to_view("system", words.SYSTEM_VIEW),
-    "quit": close,
-    "screen-length disable": paging(False),
-    "undo screen-length disable": paging(True),
-    "terminal monitor": CliCommand(lambda session, call: words.LOGS.format("enabled")),
-    "undo terminal monitor": CliCommand(lambda session, call: words.LOGS.format("disabled")),
-    "reset counters interface [ <port> ]": reset,
-    "reset packet-drop interface [ <port> ]": reset,
+    "system-view": kit.to_view("system", words.SYSTEM_VIEW),
+    "quit": kit.close,
+    "screen-length disable": kit.paging(False),
+    "undo screen-length disable": kit.paging(True),
+    "terminal monitor": kit.CliCommand(lambda session, call: words.LOGS.format("enabled")),
+    "undo terminal monitor": kit.CliCommand(lambda session, call: words.LOGS.format("disabled")),
+    "reset counters interface [ <port> ]": kit.reset,
+    "reset packet-drop interface [ <port> ]": kit.reset,
 }
 IN_SYSTEM_VIEW = {
-    **settings("", UNDO, SYSTEM),
-    **settings("interface", UNDO, ports.PFC),
+    **kit.settings("", UNDO, SYSTEM),
+    **kit.settings("interface", UNDO, ports.PFC),
     **wred.IN_SYSTEM_VIEW,
-    "quit": leave,
-    "return": to_top,
-    "interface <port>": enter("interface"),
-    "interface range <port> to <last>": CliCommand(_enter_range),
-    **{f"qos map-table {name}": enter(name) for name in maps.KINDS},
+    "quit": kit.leave,
+    "return": kit.to_top,
+    "interface <port>": kit.enter("interface"),
+    "interface range <port> to <last>": kit.CliCommand(_enter_range),
+    **{f"qos map-table {name}": kit.enter(name) for name in maps.KINDS},
 }
 BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
 """A view below system view also knows the commands of system view, as on the real switch:
 `interface …` may follow `interface …` without `quit`."""
 
 VIEWS = {
-    "user": View(prompt="<{host}>", commands=DISPLAYS | SAVE | IN_USER_VIEW),
-    "system": View(prompt="[{host}]", up="user", commands=BELOW),
-    "interface": View(
+    "user": kit.View(prompt="<{host}>", commands=DISPLAYS | SAVE | IN_USER_VIEW),
+    "system": kit.View(prompt="[{host}]", up="user", commands=BELOW),
+    "interface": kit.View(
         prompt="[{host}-{name}]",
         several="[{host}-if-range]",
         up="system",
-        commands=BELOW | settings("interface", UNDO, ports.SETTINGS) | deadlock.RECOVER,
+        commands=BELOW | kit.settings("interface", UNDO, ports.SETTINGS) | deadlock.RECOVER,
     ),
-    wred.TABLE: View(
+    wred.TABLE: kit.View(
         prompt="[{host}-wred-table-{name}]",
         up="system",
-        commands=BELOW | settings(wred.TABLE, UNDO, wred.SETTINGS) | wred.IN_TABLE,
+        commands=BELOW | kit.settings(wred.TABLE, UNDO, wred.SETTINGS) | wred.IN_TABLE,
     ),
     **{
-        name: View(
+        name: kit.View(
             prompt=f"[{{host}}-maptbl-{name}]",
             up="system",
-            commands=BELOW | settings(name, UNDO, kind.settings),
+            commands=BELOW | kit.settings(name, UNDO, kind.settings),
         )
         for name, kind in maps.KINDS.items()
     },
 }
 
-COMWARE = SwitchCli(
+COMWARE = kit.SwitchCli(
     words=words.WORDS,
     pager=words.PAGER,
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=SYSTEM, changed=apply_ports),
+        "": kit.SectionKind(settings=SYSTEM, changed=kit.apply_ports),
         "interface": ports.KIND,
         wred.TABLE: wred.KIND,
         **maps.KINDS,
@@ -160,8 +146,8 @@ COMWARE = SwitchCli(
     types=words.TYPES,
     hostname="sysname",
     initial_sections=(
-        top(wred.TABLE, wred.DEFAULT_TABLE),
-        *(top(name, name) for name in maps.KINDS),
+        kit.top(wred.TABLE, wred.DEFAULT_TABLE),
+        *(kit.top(name, name) for name in maps.KINDS),
     ),
     counting=words.COUNTING,
     map_lines=maps.lines_for,

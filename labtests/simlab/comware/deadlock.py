@@ -7,47 +7,42 @@ of each kind at a port: that of the lowest CoS that has one.
 from dataclasses import replace
 
 from labtests.network import DeadlockDetection
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSection,
-    CliSession,
-    EmulatedSwitch,
-    setting,
-)
+from labtests.simlab import switch_cli as kit
 
 _ALL = "priority-flow-control deadlock"
 _TICK_MS = {"high": 1, "normal": 10, "low": 100}
 IN_SYSTEM_VIEW = (
-    setting(
+    kit.setting(
         f"{_ALL} cos <cos> interval <ticks>",
         key=f"{_ALL} cos <cos>",
         line=f"{_ALL} cos <cos> interval <ticks>",
     ),
-    setting(f"{_ALL} precision {{ high | normal | low }}", default=f"{_ALL} precision normal"),
-    setting(f"{_ALL} auto-recover cos <cos> delay <ticks>", key=f"{_ALL} auto-recover cos <cos>"),
-    setting(
+    kit.setting(f"{_ALL} precision {{ high | normal | low }}", default=f"{_ALL} precision normal"),
+    kit.setting(
+        f"{_ALL} auto-recover cos <cos> delay <ticks>", key=f"{_ALL} auto-recover cos <cos>"
+    ),
+    kit.setting(
         f"{_ALL} auto-recover action {{ discard | forwarding }}",
         default=f"{_ALL} auto-recover action forwarding",
     ),
 )
 AT_A_PORT = (
-    setting(f"{_ALL} recover-mode {{ auto | manual }}", default=f"{_ALL} recover-mode auto"),
-    setting(f"{_ALL} enable"),
+    kit.setting(f"{_ALL} recover-mode {{ auto | manual }}", default=f"{_ALL} recover-mode auto"),
+    kit.setting(f"{_ALL} enable"),
 )
 
 
-def _recover(session: CliSession, call: CliCall) -> str:
+def _recover(session: kit.CliSession, call: kit.CliCall) -> str:
     for section in session.sections("interface"):
         if section.name in session.switch.network.ports:
             session.switch.network.guards.restore_all(section.name)
     return ""
 
 
-RECOVER = {f"{_ALL} recover": CliCommand(_recover, changes=True)}
+RECOVER = {f"{_ALL} recover": kit.CliCommand(_recover, changes=True)}
 
 
-def guard(switch: EmulatedSwitch, port: CliSection) -> DeadlockDetection | None:
+def guard(switch: kit.EmulatedSwitch, port: kit.CliSection) -> DeadlockDetection | None:
     """What looks for deadlocks at the port."""
     root = switch.configuration.root
     tick_ms = _TICK_MS[root.rest(f"{_ALL} precision") or "normal"]
@@ -68,5 +63,5 @@ def guard(switch: EmulatedSwitch, port: CliSection) -> DeadlockDetection | None:
     return replace(found, action="drop") if discards else found
 
 
-def _times_ms(root: CliSection, beginning: str, tick_ms: int) -> dict[int, int]:
+def _times_ms(root: kit.CliSection, beginning: str, tick_ms: int) -> dict[int, int]:
     return {each.values["cos"]: each.values["ticks"] * tick_ms for each in root.under(beginning)}

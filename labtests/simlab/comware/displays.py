@@ -2,18 +2,9 @@
 
 from typing import Any
 
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.comware import dcbx, maps, ports, scheduling, wred
 from labtests.simlab.comware.words import QUEUE_NAMES
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSession,
-    EmulatedSwitch,
-    clock,
-    per_port,
-    rows,
-    top,
-)
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
 MODEL = "S6550XE-56HF-HI"
@@ -30,21 +21,21 @@ Shown = dict[str, Any]
 # -- counters ------------------------------------------------------------------------------------
 
 
-def _queue_statistics(switch: EmulatedSwitch, port: str) -> Shown:
+def _queue_statistics(switch: kit.EmulatedSwitch, port: str) -> Shown:
     return {"queues": switch.statistics.queues(port)}
 
 
-def _packet_drop(switch: EmulatedSwitch, port: str) -> Shown:
+def _packet_drop(switch: kit.EmulatedSwitch, port: str) -> Shown:
     return {"title": port, "indent": "  ", "drops": switch.statistics.drops(port)}
 
 
-def _packet_drop_summary(session: CliSession, call: CliCall) -> str:
+def _packet_drop_summary(session: kit.CliSession, call: kit.CliCall) -> str:
     drops = session.switch.statistics.all_drops()
     title = "All interfaces"
     return session.show("packet-drop", title=title, indent="   ", drops=drops, hidden=())
 
 
-def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
+def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
     settings, counts = switch.port(port), switch.statistics.pfc(port)
     counted = {} if switch.faults.missing(port, "pfc") else dict(enumerate(counts))
     return {
@@ -58,41 +49,41 @@ def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
 # -- settings ------------------------------------------------------------------------------------
 
 
-def _trust(switch: EmulatedSwitch, port: str) -> Shown:
+def _trust(switch: kit.EmulatedSwitch, port: str) -> Shown:
     source, override = ports.trust(switch.port(port))
     return {"source": source, "override": override}
 
 
-def _wred_interface(switch: EmulatedSwitch, port: str) -> Shown | None:
+def _wred_interface(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
     """Only ports that apply a table are shown: the others drop at the tail."""
     table = wred.applied(switch.port(port))
     return None if table is None else {"table": table}
 
 
-def _wred_table(session: CliSession, call: CliCall) -> str:
+def _wred_table(session: kit.CliSession, call: kit.CliCall) -> str:
     configuration = session.switch.configuration
     if "table" in call.values:
-        tables = [configuration.find(top(wred.TABLE, call.values["table"]))]
+        tables = [configuration.find(kit.top(wred.TABLE, call.values["table"]))]
     else:
         tables = list(configuration.of(wred.TABLE).values())
     shown = (session.show("wred-table", name=t.name, queues=wred.queues(t)) for t in tables)
     return "\n".join(shown)
 
 
-def _map_table(session: CliSession, call: CliCall) -> str:
+def _map_table(session: kit.CliSession, call: kit.CliCall) -> str:
     names = [name for name in MAPS if name in call.keywords] or MAPS
     shown = ((name, maps.map_of(session.switch, name)) for name in names)
     return "\n".join(session.show("map-table", name=name, values=map) for name, map in shown)
 
 
-def _schedule(discipline: str) -> CliCommand:
-    def served(switch: EmulatedSwitch, port: str) -> Shown | None:
+def _schedule(discipline: str) -> kit.CliCommand:
+    def served(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
         """Only ports that are served this way are shown."""
         current = scheduling.schedule(switch.port(port))
         shown = current.discipline == discipline
         return {"schedule": current, "names": QUEUE_NAMES} if shown else None
 
-    return per_port(f"queue-{discipline}", served)
+    return kit.per_port(f"queue-{discipline}", served)
 
 
 # -- the running configuration -------------------------------------------------------------------
@@ -101,35 +92,35 @@ SectionTexts = list[tuple[str, list[str]]]
 """Headers and bodies."""
 
 
-def _sections(session: CliSession, *sections: tuple[str, list[str]]) -> str:
+def _sections(session: kit.CliSession, *sections: tuple[str, list[str]]) -> str:
     return session.show("configuration", sections=sections)
 
 
-def _this(session: CliSession, call: CliCall) -> str:
+def _this(session: kit.CliSession, call: kit.CliCall) -> str:
     if session.section.path:
         return _sections(session, session.switch.configuration.shown(session.section))
     in_system_view = session.view != session.cli.first_view
     return _sections(session, *_whole(session.switch)[:in_system_view])
 
 
-def _current_interface(session: CliSession, call: CliCall) -> str:
+def _current_interface(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
     ports = (switch.port(port) for port in session.ports(call))
     return _sections(session, *map(switch.configuration.shown, ports))
 
 
-def _current_configuration(session: CliSession, call: CliCall) -> str:
+def _current_configuration(session: kit.CliSession, call: kit.CliCall) -> str:
     switch, configuration = session.switch, session.switch.configuration
     shown = [section for name in SHOWN_MAPS for section in configuration.of(name).values()]
     shown = [section for section in shown if section.lines]
     tables = configuration.of(wred.TABLE)
     shown += [table for name, table in tables.items() if name != wred.DEFAULT_TABLE]
-    shown += configuration.of("interface").values()
+    shown += [*configuration.of("interface").values(), *configuration.of("telemetry").values()]
     version = (" version 7.1.070, Release SIMULATED", list[str]())
     return _sections(session, version, *_whole(switch), *map(configuration.shown, shown))
 
 
-def _whole(switch: EmulatedSwitch) -> SectionTexts:
+def _whole(switch: kit.EmulatedSwitch) -> SectionTexts:
     """What is configured for the whole switch: its name first."""
     lines = [f" {line}" for line in switch.configuration.body(switch.configuration.root)]
     others = [(line, list[str]()) for line in lines if not line.startswith(" sysname")]
@@ -139,18 +130,18 @@ def _whole(switch: EmulatedSwitch) -> SectionTexts:
 # -- the box -------------------------------------------------------------------------------------
 
 
-def _version(session: CliSession, call: CliCall) -> str:
+def _version(session: kit.CliSession, call: kit.CliCall) -> str:
     return session.show("version", model=MODEL, uptime_s=int(session.switch.uptime_s()))
 
 
-def _log(session: CliSession, call: CliCall) -> str:
+def _log(session: kit.CliSession, call: kit.CliCall) -> str:
     """Of which no message was ever lost; `reverse`: the newest first."""
     switch: Any = session.switch
     entries = switch.log[::-1] if "reverse" in call.keywords else switch.log
     return session.show("logbuffer", entries=entries)
 
 
-def _manufacture(session: CliSession, call: CliCall) -> str:
+def _manufacture(session: kit.CliSession, call: kit.CliCall) -> str:
     """What is not known of a box that is emulated says so, or NONE."""
     named = {"serial": "SIMULATED", "vendor": "SIMULATED", "made": "NONE"}
     return session.show(
@@ -158,7 +149,7 @@ def _manufacture(session: CliSession, call: CliCall) -> str:
     )
 
 
-def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
+def _neighbour(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
     heard = switch.lldp_neighbour(port)
     if heard is None:
         return None
@@ -166,7 +157,7 @@ def _neighbour(switch: EmulatedSwitch, port: str) -> Shown | None:
     return {"number": switch.ports.index(port) + 1, "heard": heard, "dcbx": told}
 
 
-def _announced(switch: EmulatedSwitch, port: str) -> Shown:
+def _announced(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """What it tells by LLDP on this port."""
     told = ports.dcbx_told(switch, switch.port(port))
     description = switch.announces(port).description
@@ -174,7 +165,7 @@ def _announced(switch: EmulatedSwitch, port: str) -> Shown:
     return {"number": number, "description": description, "dcbx": dcbx.shown(told)}
 
 
-def _brief(switch: EmulatedSwitch, port: str) -> Shown:
+def _brief(switch: kit.EmulatedSwitch, port: str) -> Shown:
     settings, rate = switch.port(port), switch.rate_bits_per_s(port)
     shut = "shutdown" in settings.lines
     return {
@@ -191,7 +182,7 @@ def _short_speed(bits_per_s: int) -> str:
     return f"{megabits // 1000}G" if megabits % 1000 == 0 else f"{megabits}M"
 
 
-def _interface(switch: EmulatedSwitch, port: str) -> Shown:
+def _interface(switch: kit.EmulatedSwitch, port: str) -> Shown:
     settings, rate = switch.port(port), switch.rate_bits_per_s(port)
     state = "DOWN" if rate is None else "UP"
     return {
@@ -207,39 +198,39 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _heard(switch: EmulatedSwitch, port: str) -> Shown | None:
+def _heard(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
     heard = switch.lldp_neighbour(port)
     return None if heard is None else {"heard": heard}
 
 
-def _counters(way: str) -> CliCommand:
+def _counters(way: str) -> kit.CliCommand:
     """Frames of one direction. Those of the network go to one receiver each."""
 
-    def counted(switch: EmulatedSwitch, port: str) -> Shown:
+    def counted(switch: kit.EmulatedSwitch, port: str) -> Shown:
         packets = getattr(switch.statistics.traffic(port), f"{way}_packets")
         errors = switch.crc_errors(port) if way == "rx" else 0
         return {"packets": packets, "broadcasts": 0, "multicasts": 0, "errors": errors}
 
-    return rows("counters", counted)
+    return kit.rows("counters", counted)
 
 
-def _rate(way: str) -> CliCommand:
+def _rate(way: str) -> kit.CliCommand:
     """Of the last seconds; use as a share of the link, with preamble and gap."""
 
-    def counted(switch: EmulatedSwitch, port: str) -> Shown:
+    def counted(switch: kit.EmulatedSwitch, port: str) -> Shown:
         per_s, rate = switch.statistics.traffic_per_s(port), switch.rate_bits_per_s(port)
         packets = getattr(per_s, f"{way}_packets")
         bits = 8 * (getattr(per_s, f"{way}_bytes") + switch.cli.counting.overhead_bytes * packets)
         return {"packets": packets, "usage": round(100 * bits / rate) if rate else 0}
 
-    return rows("counters-rate", counted)
+    return kit.rows("counters-rate", counted)
 
 
-def _transceiver(switch: EmulatedSwitch, port: str) -> Shown:
+def _transceiver(switch: kit.EmulatedSwitch, port: str) -> Shown:
     return {"present": switch.rate_bits_per_s(port) is not None}
 
 
-def _ping(session: CliSession, call: CliCall) -> str:
+def _ping(session: kit.CliSession, call: kit.CliCall) -> str:
     host, count = call.values["host"], call.values.get("count", 5)
     own = host == "localhost" or host.startswith("127.")
     return session.show("ping", host=host, count=count, answered=own, ms=PING_MS)
@@ -248,43 +239,43 @@ def _ping(session: CliSession, call: CliCall) -> str:
 _WAYS = {"inbound": "rx", "outbound": "tx"}
 PORT = "[ <port> ]"
 DISPLAYS = {
-    "display version": CliCommand(_version),
-    "display clock": clock(),
-    "display logbuffer [ reverse ]": CliCommand(_log),
-    "display lldp neighbor-information": per_port("lldp-neighbor-brief", _neighbour),
-    "display lldp neighbor-information interface <port>": per_port(
+    "display version": kit.CliCommand(_version),
+    "display clock": kit.clock(),
+    "display logbuffer [ reverse ]": kit.CliCommand(_log),
+    "display lldp neighbor-information": kit.per_port("lldp-neighbor-brief", _neighbour),
+    "display lldp neighbor-information interface <port>": kit.per_port(
         "lldp-neighbor-brief", _neighbour
     ),
-    "display device manuinfo": CliCommand(_manufacture),
-    f"display transceiver diagnosis interface {PORT}": per_port(
+    "display device manuinfo": kit.CliCommand(_manufacture),
+    f"display transceiver diagnosis interface {PORT}": kit.per_port(
         "transceiver-diagnosis", _transceiver
     ),
-    "display lldp neighbor-information verbose": per_port("lldp-neighbor", _neighbour),
-    "display lldp neighbor-information interface <port> verbose": per_port(
+    "display lldp neighbor-information verbose": kit.per_port("lldp-neighbor", _neighbour),
+    "display lldp neighbor-information interface <port> verbose": kit.per_port(
         "lldp-neighbor", _neighbour
     ),
-    "display lldp local-information interface <port>": per_port("lldp-local", _announced),
-    "display lldp neighbor-information list": rows("lldp-list", _heard),
-    "display device": CliCommand(lambda session, call: session.show("device", model=MODEL)),
-    f"display transceiver interface {PORT}": per_port("transceiver", _transceiver),
+    "display lldp local-information interface <port>": kit.per_port("lldp-local", _announced),
+    "display lldp neighbor-information list": kit.rows("lldp-list", _heard),
+    "display device": kit.CliCommand(lambda session, call: session.show("device", model=MODEL)),
+    f"display transceiver interface {PORT}": kit.per_port("transceiver", _transceiver),
     **{f"display counters {way} interface {PORT}": _counters(word) for way, word in _WAYS.items()},
     **{f"display counters rate {way} interface {PORT}": _rate(word) for way, word in _WAYS.items()},
-    "ping [ -c <count> ] <host>": CliCommand(_ping),
-    f"display interface {PORT}": per_port("interface", _interface),
-    f"display interface {PORT} brief": rows("interface-brief", _brief),
-    "display this": CliCommand(_this),
-    "display current-configuration": CliCommand(_current_configuration),
-    f"display current-configuration interface {PORT}": CliCommand(_current_interface),
-    f"display priority-flow-control interface {PORT}": rows("pfc", _pfc),
-    f"display qos queue-statistics interface {PORT} outbound": per_port(
+    "ping [ -c <count> ] <host>": kit.CliCommand(_ping),
+    f"display interface {PORT}": kit.per_port("interface", _interface),
+    f"display interface {PORT} brief": kit.rows("interface-brief", _brief),
+    "display this": kit.CliCommand(_this),
+    "display current-configuration": kit.CliCommand(_current_configuration),
+    f"display current-configuration interface {PORT}": kit.CliCommand(_current_interface),
+    f"display priority-flow-control interface {PORT}": kit.rows("pfc", _pfc),
+    f"display qos queue-statistics interface {PORT} outbound": kit.per_port(
         "queue-statistics", _queue_statistics
     ),
-    "display packet-drop summary": CliCommand(_packet_drop_summary),
-    f"display packet-drop interface {PORT}": per_port("packet-drop", _packet_drop),
-    f"display qos trust interface {PORT}": per_port("qos-trust", _trust),
-    f"display qos wred interface {PORT}": per_port("wred-interface", _wred_interface),
-    "display qos wred table [ name <table> ]": CliCommand(_wred_table),
-    f"display qos map-table [ {' | '.join(MAPS)} ]": CliCommand(_map_table),
+    "display packet-drop summary": kit.CliCommand(_packet_drop_summary),
+    f"display packet-drop interface {PORT}": kit.per_port("packet-drop", _packet_drop),
+    f"display qos trust interface {PORT}": kit.per_port("qos-trust", _trust),
+    f"display qos wred interface {PORT}": kit.per_port("wred-interface", _wred_interface),
+    "display qos wred table [ name <table> ]": kit.CliCommand(_wred_table),
+    f"display qos map-table [ {' | '.join(MAPS)} ]": kit.CliCommand(_map_table),
     **{
         f"display qos queue {discipline} interface {PORT}": _schedule(discipline)
         for discipline in ("sp", "wrr", "wfq")

@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from labtests.network import Schedule
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.comware.words import QUEUE_NAMES
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliSection,
-    CliSetting,
-    CommandRefused,
-    EmulatedSwitch,
-    setting,
-)
 
 SCHEDULER = "scheduler"
 """Key of the line with the discipline."""
@@ -23,7 +16,7 @@ DELIVERED = "qos wrr byte-count"
 UNITS = "{ byte-count | weight }"
 
 
-def schedule(port: CliSection) -> Schedule:
+def schedule(port: kit.CliSection) -> Schedule:
     """How the network serves the port's queues."""
     discipline, *unit = _scheduler(port)
     if discipline == "sp":
@@ -35,7 +28,7 @@ def schedule(port: CliSection) -> Schedule:
     return Schedule(**words, queues=tuple(served))
 
 
-def settle(port: CliSection) -> None:
+def settle(port: kit.CliSection) -> None:
     """The line with the discipline is there when it is not the delivered one or queues need it."""
     if any(port.under(f"qos {discipline}") for discipline in ("wrr", "wfq")):
         port.lines.setdefault(SCHEDULER, DELIVERED_LINE)
@@ -43,28 +36,28 @@ def settle(port: CliSection) -> None:
         del port.lines[SCHEDULER]
 
 
-def _scheduler(port: CliSection) -> list[str]:
+def _scheduler(port: kit.CliSection) -> list[str]:
     return (port.text(SCHEDULER) or DELIVERED).split()[1:]
 
 
-def _afresh(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
+def _afresh(switch: kit.EmulatedSwitch, port: kit.CliSection, call: kit.CliCall) -> None:
     """Queues keep their groups and weights only if nothing else changes."""
     if list(call.words[1:]) != _scheduler(port):
         for discipline in ("wrr", "wfq"):
             port.clear(f"qos {discipline}")
 
 
-def _in_force(switch: EmulatedSwitch, port: CliSection, call: CliCall) -> None:
+def _in_force(switch: kit.EmulatedSwitch, port: kit.CliSection, call: kit.CliCall) -> None:
     """Queues need the discipline in force on the port, in the same unit."""
     wanted = "wrr" if "wrr" in call.keywords else "wfq"
     discipline, *unit = _scheduler(port)
     if discipline != wanted:
-        raise CommandRefused(f"Please enable {wanted.upper()} queuing on the interface first.")
+        raise kit.CommandRefused(f"Please enable {wanted.upper()} queuing on the interface first.")
     if "weight" in call.values and unit[0] not in call.keywords:
-        raise CommandRefused(f"The queue weight is counted by {unit[0]}.")
+        raise kit.CommandRefused(f"The queue weight is counted by {unit[0]}.")
 
 
-def _queue(call: CliCall) -> list[Mapping[str, Any]]:
+def _queue(call: kit.CliCall) -> list[Mapping[str, Any]]:
     queue = cast(int, call.values["queue"])
     words = {
         "group": next((each for each in ("sp", "2") if each in call.keywords), "1"),
@@ -73,28 +66,28 @@ def _queue(call: CliCall) -> list[Mapping[str, Any]]:
     return [{"weight": 1, **call.values, "name": QUEUE_NAMES[queue], **words}]
 
 
-def _disciplines() -> list[CliSetting]:
+def _disciplines() -> list[kit.CliSetting]:
     afresh: Any = {"key": SCHEDULER, "before": _afresh}
     return [
-        setting("qos sp", undo=("qos sp",), **afresh),
+        kit.setting("qos sp", undo=("qos sp",), **afresh),
         *(
-            setting(f"qos {each} {UNITS}", undo=(f"qos {each} [ {UNITS} ]",), **afresh)
+            kit.setting(f"qos {each} {UNITS}", undo=(f"qos {each} [ {UNITS} ]",), **afresh)
             for each in ("wrr", "wfq")
         ),
     ]
 
 
-def _queues(discipline: str) -> list[CliSetting]:
+def _queues(discipline: str) -> list[kit.CliSetting]:
     begin = f"qos {discipline} <name> group"
     queue: Any = {"key": f"qos {discipline} <queue>", "expand": _queue, "before": _in_force}
     return [
-        setting(
+        kit.setting(
             f"qos {discipline} <queue> [ group {{ 1 | 2 }} ] {UNITS} <weight>",
             line=f"{begin} <group> <unit> <weight>",
             default=f"{begin} 1 <unit> 1",
             **queue,
         ),
-        setting(f"qos {discipline} <queue> group sp", line=f"{begin} sp", undo=(), **queue),
+        kit.setting(f"qos {discipline} <queue> group sp", line=f"{begin} sp", undo=(), **queue),
     ]
 
 

@@ -2,5 +2,5 @@
 
 Each has `KIND` ("host" for a device with NICs, "switch" for one that forwards) and
 `face(lab, device)`, which returns the emulated device (a `labtests.simlab.face.Face`); a switch may
-have `MEMORY`, its packet memory.
+have `MEMORY`, its packet memory, and `streams(face)`, what its gNMI server has (`Served`).
 """

@@ -4,9 +4,11 @@ from labtests.inventory import Device
 from labtests.simlab.face import Face, Kind
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.nxos.cli import NXOS
+from labtests.simlab.nxos.streams import served
 from labtests.simlab.switch_cli import CliSwitch
 
 KIND: Kind = "switch"
+streams = served
 
 
 def face(lab: SimulatedLab, device: Device) -> Face:

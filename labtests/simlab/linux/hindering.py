@@ -30,6 +30,7 @@ class Hindered:
         self._losses.acts |= {
             "nic-discards": self._discard,
             "cnp-dscp": self._mark_cnps,
+            "cnp-interval": self._space_cnps,
             "freeze": self._freeze,
             "cpu-limit": self._limit,
             "growing-counter": self._grow,
@@ -73,6 +74,9 @@ class Hindered:
 
     def _mark_cnps(self, fault: Fault) -> None:
         self._nic(self._port(fault)).mark_cnps(int(fault["dscp"]))
+
+    def _space_cnps(self, fault: Fault) -> None:
+        self._nic(self._port(fault)).space_cnps(int(fault["microseconds"]))
 
     # -- programs --
 
@@ -123,6 +127,7 @@ class Hindered:
     def _heal(self) -> None:
         for nic in self._nics():
             nic.mark_cnps(None)
+            nic.space_cnps(None)
             for priority in PRIORITIES:
                 nic.discard_randomly(priority, 0)
             nic.programs.go_on()

@@ -194,8 +194,11 @@ class LinuxHost(Machine):
         )
         self.kernel.spawn(birth, tuple(command.split()), lambda process: _never_ending())
 
-    def _send_for_others(self, address: str, tos: int, bits_per_s: float) -> None:
-        """UDP that nobody here asked for, in frames of 1042 B; 0 bits/s ends all of it."""
+    def _send_for_others(
+        self, address: str, tos: int, bits_per_s: float, milliseconds: float | None = None
+    ) -> None:
+        """UDP that nobody here asked for, in frames of 1042 B, for so long (None: without end);
+        0 bits/s ends all of it."""
         if bits_per_s == 0:
             for flow in self._background:
                 flow.stop()
@@ -213,7 +216,10 @@ class LinuxHost(Machine):
             datagram_bytes=BACKGROUND_BYTES,
             pcp=port.pcp(tos),
         )
-        self._background.append(self.lab.network.start_udp(request))
+        flow = self.lab.network.start_udp(request)
+        self._background.append(flow)
+        if milliseconds is not None:
+            self.lab.timeline.after(round(1e6 * milliseconds), flow.stop)
 
     def _kill(self, name: str) -> int:
         found = [process for process in self.kernel.living() if process.name == name[:15]]

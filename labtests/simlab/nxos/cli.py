@@ -3,29 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
-from labtests.simlab.nxos.displays import DISPLAYS
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSession,
-    SectionKind,
-    SwitchCli,
-    View,
-    apply_ports,
-    close,
-    enter,
-    enter_ports,
-    leave,
-    paging,
-    reset,
-    save,
-    setting,
-    settings,
-    to_top,
-    to_view,
-    top,
-)
+from labtests.simlab.nxos.objects import DISPLAYS
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
     InterfaceList,
@@ -36,7 +16,7 @@ from labtests.simlab.switch_cli.arguments import (
 )
 from labtests.simlab.switch_cli.grammar import Argument
 
-ROOT = (setting("hostname <name>"), *watchdog.IN_ROOT, *fcoe.IN_ROOT)
+ROOT = (kit.setting("hostname <name>"), *watchdog.IN_ROOT, *fcoe.IN_ROOT)
 
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -67,52 +47,56 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
     return {**ARGUMENTS, "port": port, "ports": InterfaceList(port)}
 
 
-def _remove_vfc(session: CliSession, call: CliCall) -> str:
+def _remove_vfc(session: kit.CliSession, call: kit.CliCall) -> str:
     configuration = session.switch.configuration
-    configuration.remove(top(fcoe.VFC, call.words[-1]))
-    apply_ports(session.switch, configuration.root)
+    configuration.remove(kit.top(fcoe.VFC, call.words[-1]))
+    kit.apply_ports(session.switch, configuration.root)
     return ""
 
 
 IN_EXEC = {
-    "configure terminal": to_view("config", words.CONFIGURING),
-    "configure": to_view("config", words.CONFIGURING),
-    "clear counters interface [ <port> ]": reset,
-    "clear queuing interface [ <port> ]": reset,
-    "terminal length 0": paging(False),
-    "terminal width <width>": CliCommand(lambda session, call: ""),
-    "copy running-config startup-config": save(words.SAVED),
-    "exit": close,
+    "configure terminal": kit.to_view("config", words.CONFIGURING),
+    "configure": kit.to_view("config", words.CONFIGURING),
+    "clear counters interface [ <port> ]": kit.reset,
+    "clear queuing interface [ <port> ]": kit.reset,
+    "terminal length 0": kit.paging(False),
+    "terminal width <width>": kit.CliCommand(lambda session, call: ""),
+    "copy running-config startup-config": kit.save(words.SAVED),
+    "exit": kit.close,
 }
 IN_CONFIG = {
     **DISPLAYS,
     **policies.IN_CONFIG,
-    **settings("", "no", ROOT),
-    "interface <ports>": enter_ports,
-    "interface vfc <number>": enter(fcoe.VFC, create=True),
-    "no interface vfc <number>": CliCommand(_remove_vfc, changes=True),
-    "exit": leave,
-    "end": to_top,
+    **kit.settings("", "no", ROOT),
+    "interface <ports>": kit.enter_ports,
+    "interface vfc <number>": kit.enter(fcoe.VFC, create=True),
+    "no interface vfc <number>": kit.CliCommand(_remove_vfc, changes=True),
+    "exit": kit.leave,
+    "end": kit.to_top,
 }
 
 
-def _view(prompt: str, up: str, *more: Mapping[str, CliCommand]) -> View:
+def _view(prompt: str, up: str, *more: Mapping[str, kit.CliCommand]) -> kit.View:
     commands = dict(IN_CONFIG)
     for each in more:
         commands |= each
     shown = f"{{host}}({prompt})# "
-    return View(prompt=shown, several=shown.replace("if)", "if-range)"), up=up, commands=commands)
+    return kit.View(
+        prompt=shown, several=shown.replace("if)", "if-range)"), up=up, commands=commands
+    )
 
 
 # the words of queuing and network-qos are in guides, those of qos and of class-maps in captures
 _PROMPTS = {"qos": ("qos", "qos"), "network-qos": ("nqos", "nqos-c"), "queuing": ("que", "c-que")}
 VIEWS = {
-    "exec": View(prompt="{host}# ", commands=DISPLAYS | IN_EXEC),
+    "exec": kit.View(prompt="{host}# ", commands=DISPLAYS | IN_EXEC),
     "config": _view("config", "exec"),
-    "interface": _view("config-if", "config", settings("interface", "no", ports.SETTINGS)),
-    fcoe.VFC: _view("config-if", "config", settings(fcoe.VFC, "no", fcoe.SETTINGS)),
-    "system": _view("config-sys-qos", "config", settings("system", "no", policies.IN_SYSTEM)),
-    "class-map": _view("config-cmap-qos", "config", settings("class-map", "no", policies.MATCHES)),
+    "interface": _view("config-if", "config", kit.settings("interface", "no", ports.SETTINGS)),
+    fcoe.VFC: _view("config-if", "config", kit.settings(fcoe.VFC, "no", fcoe.SETTINGS)),
+    "system": _view("config-sys-qos", "config", kit.settings("system", "no", policies.IN_SYSTEM)),
+    "class-map": _view(
+        "config-cmap-qos", "config", kit.settings("class-map", "no", policies.MATCHES)
+    ),
     **{
         kind: _view(f"config-pmap-{_PROMPTS[kind][0]}", "config", policies.IN_POLICY[kind])
         for kind in policies.IN_CLASS
@@ -122,19 +106,19 @@ VIEWS = {
             f"config-pmap-{'c-qos' if kind == 'qos' else _PROMPTS[kind][1]}",
             kind,
             policies.IN_POLICY[kind],
-            settings(f"{kind}-class", "no", lines),
+            kit.settings(f"{kind}-class", "no", lines),
         )
         for kind, lines in policies.IN_CLASS.items()
     },
 }
 
-NXOS = SwitchCli(
+NXOS = kit.SwitchCli(
     words=words.WORDS,
     pager=words.PAGER,
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": SectionKind(settings=ROOT, changed=apply_ports),
+        "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
         "interface": ports.KIND,
         fcoe.VFC: fcoe.KIND,
         **policies.KINDS,
@@ -144,5 +128,6 @@ NXOS = SwitchCli(
     hostname="hostname",
     initial_sections=(policies.SYSTEM,),
     counting=words.COUNTING,
+    delivered=fcoe.delivered,
     map_lines=ports.lines_for,
 )

@@ -1,22 +1,10 @@
 """The `show` commands: what each shows, for the templates in `screens`."""
 
-import json
 import re
-from collections.abc import Callable
 from typing import Any
 
-from labtests.simlab.nxos import policies, ports, watchdog, words
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSection,
-    CliSession,
-    CommandRefused,
-    EmulatedSwitch,
-    clock,
-    per_port,
-    rows,
-)
+from labtests.simlab import switch_cli as kit
+from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
 MODEL, VERSION = "Nexus9000 C93180YC-EX", "9.3(SIMULATED)"
@@ -31,7 +19,8 @@ _NO_LINK = {True: "Administratively down", False: "Link not connected"}
 # -- queues and pauses -----------------------------------------------------------------------------
 
 
-def _queuing(switch: EmulatedSwitch, port: str) -> Shown:
+def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """How queues are served, and what they and the port count."""
     section = switch.port(port)
     lossless = policies.no_drop(switch) if _pfc_works(switch, port) else frozenset()
     buffers = {queue: policies.PauseBuffer() for queue in lossless}
@@ -47,11 +36,11 @@ def _queuing(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _pfc_works(switch: EmulatedSwitch, port: str) -> bool:
+def _pfc_works(switch: kit.EmulatedSwitch, port: str) -> bool:
     return port in switch.network.ports and switch.network.pfc_operational(port)
 
 
-def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
+def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """`bitmap` is hexadecimal, as in recordings: 20 is CoS 5."""
     counts = switch.statistics.pfc(port)
     lossless = policies.no_drop(switch)
@@ -67,7 +56,7 @@ def _pfc(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _watchdog(session: CliSession, call: CliCall) -> str:
+def _watchdog(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
     return session.show(
         "pfc-queue",
@@ -80,17 +69,19 @@ def _watchdog(session: CliSession, call: CliCall) -> str:
 # -- the running configuration ---------------------------------------------------------------------
 
 
-def _shown(switch: EmulatedSwitch, section: CliSection) -> tuple[str, list[str]]:
+def _shown(switch: kit.EmulatedSwitch, section: kit.CliSection) -> tuple[str, list[str]]:
     configuration = switch.configuration
     return configuration.header(section), configuration.body(section, "  ")
 
 
-def _policies(switch: EmulatedSwitch) -> list[CliSection]:
+def _policies(switch: kit.EmulatedSwitch) -> list[kit.CliSection]:
     found = [each for kind in CONFIGURED for each in switch.configuration.of(kind).values()]
     return [each for each in found if each.kind != "system" or each.lines]
 
 
-def _configuration(session: CliSession, call: CliCall, *sections: tuple[str, list[str]]) -> str:
+def _configuration(
+    session: kit.CliSession, call: kit.CliCall, *sections: tuple[str, list[str]]
+) -> str:
     return session.show(
         "running-config",
         command=call.text,
@@ -101,18 +92,19 @@ def _configuration(session: CliSession, call: CliCall, *sections: tuple[str, lis
     )
 
 
-def _running_ipqos(session: CliSession, call: CliCall) -> str:
+def _running_ipqos(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
     return _configuration(session, call, *(_shown(switch, each) for each in _policies(switch)))
 
 
-def _running_interface(session: CliSession, call: CliCall) -> str:
+def _running_interface(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
-    each = (_shown(switch, switch.port(port)) for port in session.ports(call))
-    return _configuration(session, call, *each)
+    vfcs = [] if "port" in call.values else switch.configuration.of(fcoe.VFC).values()
+    each = (*(switch.port(port) for port in session.ports(call)), *vfcs)
+    return _configuration(session, call, *(_shown(switch, section) for section in each))
 
 
-def _running(session: CliSession, call: CliCall) -> str:
+def _running(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
     ports = (
         each for kind in ("interface", "vfc") for each in switch.configuration.of(kind).values()
@@ -127,17 +119,17 @@ def _running(session: CliSession, call: CliCall) -> str:
 # -- the box ---------------------------------------------------------------------------------------
 
 
-def _version(session: CliSession, call: CliCall) -> str:
+def _version(session: kit.CliSession, call: kit.CliCall) -> str:
     switch = session.switch
     told: Shown = {"model": MODEL, "version": VERSION, "name": switch.hostname}
     return session.show("version", uptime_s=int(switch.uptime_s()), **told)
 
 
-def _inventory(session: CliSession, call: CliCall) -> str:
+def _inventory(session: kit.CliSession, call: kit.CliCall) -> str:
     return session.show("inventory", model=MODEL.partition(" C")[2], serial="SIMULATED")
 
 
-def _neighbours(session: CliSession, call: CliCall) -> str:
+def _neighbours(session: kit.CliSession, call: kit.CliCall) -> str:
     switch, screen = session.switch, "lldp-neighbors" if "detail" in call.keywords else "lldp-list"
     heard = ((switch.short(port), switch.lldp_neighbour(port)) for port in switch.ports)
     shown = [
@@ -156,7 +148,8 @@ def _dotted(text: str) -> str:
     return ".".join(digits[n : n + 4].lower() for n in (0, 4, 8))
 
 
-def _interface(switch: EmulatedSwitch, port: str) -> Shown:
+def interface_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """What is told of a port."""
     section, rate = switch.port(port), switch.rate_bits_per_s(port)
     shut = "shutdown" in section.lines
     digits = f"02000000{switch.ports.index(port):04x}"  # locally administered
@@ -176,8 +169,8 @@ def _interface(switch: EmulatedSwitch, port: str) -> Shown:
     }  # fmt: skip
 
 
-def _brief(switch: EmulatedSwitch, port: str) -> Shown:
-    told = _interface(switch, port)
+def _brief(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    told = interface_shown(switch, port)
     up, rate = told["linked"], f"{told['rate_bits_per_s'] // 10**9}G"
     down = {"up": "notconnec", "down": "disabled"}[told["admin"]]
     return {
@@ -191,11 +184,11 @@ def _brief(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _counters(switch: EmulatedSwitch, port: str) -> Shown:
+def _counters(switch: kit.EmulatedSwitch, port: str) -> Shown:
     return {"traffic": switch.statistics.traffic(port)._asdict()}
 
 
-def _errors(switch: EmulatedSwitch, port: str) -> Shown:
+def _errors(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """What was dropped on the way out, and in; frames that came broken."""
     return {
         "crc": switch.crc_errors(port),
@@ -204,10 +197,10 @@ def _errors(switch: EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _policy_maps(*kinds: str, system: bool = False) -> CliCommand:
+def _policy_maps(*kinds: str, system: bool = False) -> kit.CliCommand:
     """Policy-maps of these types; `system`: those that are applied to the whole switch."""
 
-    def show(session: CliSession, call: CliCall) -> str:
+    def show(session: kit.CliSession, call: kit.CliCall) -> str:
         switch, name = session.switch, call.values.get("policy")
         applied = [policies.applied(switch, switch.configuration.find(policies.SYSTEM), kind)
                    for kind in ("network-qos", "queuing input", "queuing output")]  # fmt: skip
@@ -215,70 +208,21 @@ def _policy_maps(*kinds: str, system: bool = False) -> CliCommand:
         for kind in kinds:
             found = switch.configuration.of(kind)
             if name is not None and name not in found:
-                raise CommandRefused(words.NO_POLICY)
+                raise kit.CommandRefused(words.NO_POLICY)
             meant = [found[name]] if name is not None else found.values()
             meant = [each for each in meant if not system or each in applied]
             types.append((kind, [_shown(switch, each) for each in meant]))
         return session.show("policies", types=types)
 
-    return CliCommand(show)
-
-
-def _as_json(told: Callable[[CliSession, CliCall], Shown]) -> CliCommand:
-    """`| json`: on one line, as an answer of a device has it."""
-    return CliCommand(lambda session, call: json.dumps(told(session, call)) + "\n")
-
-
-def _version_told(session: CliSession, call: CliCall) -> Shown:
-    up_s = int(session.switch.uptime_s())
-    return {
-        "header_str": "Cisco Nexus Operating System (NX-OS) Software\n",
-        "sys_ver_str": VERSION,
-        "chassis_id": f"{MODEL} chassis",
-        "host_name": session.switch.hostname,
-        "kern_uptm_days": up_s // 86400,
-        "kern_uptm_hrs": up_s // 3600 % 24,
-        "kern_uptm_mins": up_s // 60 % 60,
-        "kern_uptm_secs": up_s % 60,
-        "manufacturer": "Cisco Systems, Inc.",
-    }
-
-
-def _interfaces_told(session: CliSession, call: CliCall) -> Shown:
-    """A row is an object, several a list."""
-    rows = []
-    for port in session.ports(call):
-        told = _interface(session.switch, port)
-        up = told["linked"]
-        rows.append({
-            "interface": port,
-            "state": "up" if up else "down",
-            "admin_state": told["admin"],
-            "share_state": "Dedicated",
-            "eth_hw_desc": "Ethernet",
-            "eth_hw_addr": told["address"],
-            "eth_bia_addr": told["address"],
-            "eth_mtu": str(told["mtu"]),
-            "eth_bw": told["rate_bits_per_s"] // 1000,
-            "eth_dly": 10,
-            "medium": "broadcast",
-            "eth_mode": "access",
-            "eth_duplex": "full" if up else "auto",
-            "eth_speed": f"{told['rate_bits_per_s'] // 10**9} Gb/s" if up else "auto-speed",
-            "eth_autoneg": "on",
-            "eth_link_flapped": "never",
-        })  # fmt: skip
-    return {"TABLE_interface": {"ROW_interface": rows if len(rows) > 1 else rows[0]}}
+    return kit.CliCommand(show)
 
 
 DISPLAYS = {
-    "show version | json": _as_json(_version_told),
-    "show interface [ <port> ] | json": _as_json(_interfaces_told),
-    "show lldp neighbors": CliCommand(_neighbours),
-    "show interface brief": rows("interface-brief", _brief),
-    "show interface [ <port> ] status": rows("interface-status", _brief),
-    "show interface [ <port> ] counters": rows("counters", _counters),
-    "show interface [ <port> ] counters errors": rows("counters-errors", _errors),
+    "show lldp neighbors": kit.CliCommand(_neighbours),
+    "show interface brief": kit.rows("interface-brief", _brief),
+    "show interface [ <port> ] status": kit.rows("interface-status", _brief),
+    "show interface [ <port> ] counters": kit.rows("counters", _counters),
+    "show interface [ <port> ] counters errors": kit.rows("counters-errors", _errors),
     "show policy-map": _policy_maps("qos", "queuing", "network-qos"),
     **{
         f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind)
@@ -286,18 +230,20 @@ DISPLAYS = {
     },
     "show policy-map system type network-qos": _policy_maps("network-qos", system=True),
     "show policy-map system type queuing": _policy_maps("queuing", system=True),
-    "show version": CliCommand(_version),
-    "show inventory": CliCommand(_inventory),
-    "show clock": clock(),
-    "show lldp neighbors detail": CliCommand(_neighbours),
-    "show interface [ <port> ]": per_port("interface", _interface),
-    "show interface [ <port> ] priority-flow-control": rows("pfc", _pfc),
-    "show interface [ <port> ] priority-flow-control detail": rows("pfc-detail", _pfc),
-    "show queuing interface [ <port> ]": per_port("queuing", _queuing),
-    "show queuing pfc-queue": CliCommand(_watchdog),
-    "show queuing pfc-queue interface <port>": CliCommand(_watchdog),
-    "show queuing pfc-queue interface <port> detail": per_port("pfc-queue-detail", watchdog.detail),
-    "show running-config": CliCommand(_running),
-    "show running-config ipqos": CliCommand(_running_ipqos),
-    "show running-config interface [ <port> ]": CliCommand(_running_interface),
+    "show version": kit.CliCommand(_version),
+    "show inventory": kit.CliCommand(_inventory),
+    "show clock": kit.clock(),
+    "show lldp neighbors detail": kit.CliCommand(_neighbours),
+    "show interface [ <port> ]": kit.per_port("interface", interface_shown),
+    "show interface [ <port> ] priority-flow-control": kit.rows("pfc", _pfc),
+    "show interface [ <port> ] priority-flow-control detail": kit.rows("pfc-detail", _pfc),
+    "show queuing interface [ <port> ]": kit.per_port("queuing", queuing_shown),
+    "show queuing pfc-queue": kit.CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port>": kit.CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port> detail": kit.per_port(
+        "pfc-queue-detail", watchdog.detail
+    ),
+    "show running-config": kit.CliCommand(_running),
+    "show running-config ipqos": kit.CliCommand(_running_ipqos),
+    "show running-config interface [ <port> ]": kit.CliCommand(_running_interface),
 }

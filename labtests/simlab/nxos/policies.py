@@ -11,27 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.network import Schedule, WredCurve
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import words
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSection,
-    CliSession,
-    CliSetting,
-    CommandRefused,
-    EmulatedSwitch,
-    SectionKind,
-    apply_ports,
-    enter,
-    setting,
-    top,
-)
 
 CELL_BYTES = 208
 """Of the network's memory. Thresholds in recordings of a Nexus 9000 are multiples of it, too."""
 DEFAULT_OUT, DEFAULT_NETWORK = "default-8q-out-policy", "default-8q-nw-qos-policy"
 """In force where nothing is applied. The first is recorded, the name of the second from memory."""
-SYSTEM = top("system", "qos")
+SYSTEM = kit.top("system", "qos")
 UNITS = "{ bytes | kbytes | mbytes }"
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}  # whether 1000 or 1024 is not known
 _OUT = (*(f"c-out-8q-q{n}" for n in range(1, 8)), "c-out-8q-q-default")
@@ -53,29 +40,29 @@ def queue_of(name: str) -> int:
 # -- what stands in them ---------------------------------------------------------------------------
 
 
-def _own_cos(switch: EmulatedSwitch, section: CliSection, call: CliCall) -> None:
+def _own_cos(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliCall) -> None:
     if call.values.get("priority", queue_of(section.name)) != queue_of(section.name):
-        raise CommandRefused(words.OTHER_COS)
+        raise kit.CommandRefused(words.OTHER_COS)
 
 
-MATCHES = (setting("match dscp <dscps>"), setting("match cos <cos>"))
-IN_CLASS: Mapping[str, tuple[CliSetting, ...]] = {
-    "qos": (setting("set qos-group <queue>"),),
+MATCHES = (kit.setting("match dscp <dscps>"), kit.setting("match cos <cos>"))
+IN_CLASS: Mapping[str, tuple[kit.CliSetting, ...]] = {
+    "qos": (kit.setting("set qos-group <queue>"),),
     "network-qos": (
-        setting("mtu <mtu>"),
-        setting("pause pfc-cos <priority>", before=_own_cos),
+        kit.setting("mtu <mtu>"),
+        kit.setting("pause pfc-cos <priority>", before=_own_cos),
     ),
     "queuing": (
-        setting("bandwidth remaining percent <percent>", key="bandwidth"),
-        setting("bandwidth percent <percent>", key="bandwidth", undo=()),
-        setting("priority [ level <level> ]", key="priority", line="priority level <level>",
+        kit.setting("bandwidth remaining percent <percent>", key="bandwidth"),
+        kit.setting("bandwidth percent <percent>", key="bandwidth", undo=()),
+        kit.setting("priority [ level <level> ]", key="priority", line="priority level <level>",
                 expand=lambda call: [{"level": 1, **call.values}]),
-        setting(
+        kit.setting(
             f"random-detect minimum-threshold <low> {UNITS} maximum-threshold <high> {UNITS} "
             "drop-probability <percent> weight <weight> [ ecn ]",
             key="random-detect",
         ),
-        setting(
+        kit.setting(
             "pause buffer-size <size> pause-threshold <pause> resume-threshold <resume>",
             key="pause buffer-size",
         ),
@@ -83,14 +70,14 @@ IN_CLASS: Mapping[str, tuple[CliSetting, ...]] = {
 }  # fmt: skip
 
 
-def _service_policy(kind: str, where: str, more: str = "", default: str = "") -> CliSetting:
+def _service_policy(kind: str, where: str, more: str = "", default: str = "") -> kit.CliSetting:
     key = f"service-policy type {kind} {where}".strip()
 
-    def exists(switch: EmulatedSwitch, section: CliSection, call: CliCall) -> None:
+    def exists(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliCall) -> None:
         if call.values["policy"] != default:
-            switch.configuration.find(top(kind, call.values["policy"]))
+            switch.configuration.find(kit.top(kind, call.values["policy"]))
 
-    return setting(
+    return kit.setting(
         f"{key} <policy>{more}",
         key=key,
         undo=(f"{key} <policy>{more}",),
@@ -101,11 +88,7 @@ def _service_policy(kind: str, where: str, more: str = "", default: str = "") ->
 
 _QUEUING_IN = _service_policy("queuing", "input")
 _QUEUING_OUT = _service_policy("queuing", "output", default=DEFAULT_OUT)
-IN_SYSTEM = (
-    _QUEUING_IN,
-    _QUEUING_OUT,
-    _service_policy("network-qos", "", default=DEFAULT_NETWORK),
-)
+IN_SYSTEM = (_QUEUING_IN, _QUEUING_OUT, _service_policy("network-qos", "", default=DEFAULT_NETWORK))
 IN_PORT = (_service_policy("qos", "input", " [ no-stats ]"), _QUEUING_IN, _QUEUING_OUT)
 
 
@@ -126,24 +109,26 @@ _LAST_LEVEL, _BYTES_A_PERCENT = 7, 154
 """Behind all priorities; and what one percent sends in its turn: a tenth of a full frame."""
 
 
-def applied(switch: EmulatedSwitch, section: CliSection, slot: str) -> CliSection | None:
+def applied(
+    switch: kit.EmulatedSwitch, section: kit.CliSection, slot: str
+) -> kit.CliSection | None:
     """The policy-map that the port, or `system qos`, applies itself."""
     name = section.value(f"service-policy type {slot}", "policy", "")
-    return switch.configuration.find(top(slot.split()[0], name)) if name else None
+    return switch.configuration.find(kit.top(slot.split()[0], name)) if name else None
 
 
-def in_force(switch: EmulatedSwitch, port: CliSection, slot: str) -> CliSection | None:
+def in_force(switch: kit.EmulatedSwitch, port: kit.CliSection, slot: str) -> kit.CliSection | None:
     """The port's own, else the switch's."""
     own = applied(switch, port, slot)
     return own or applied(switch, switch.configuration.find(SYSTEM), slot)
 
 
-def _classes(policy: CliSection | None) -> dict[int, CliSection]:
+def _classes(policy: kit.CliSection | None) -> dict[int, kit.CliSection]:
     inner = () if policy is None else policy.sections.values()
     return {queue_of(each.name): each for each in inner}
 
 
-def served(switch: EmulatedSwitch, port: CliSection) -> tuple[QueueService, ...]:
+def served(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[QueueService, ...]:
     """Queues 0 to 7."""
     policy = in_force(switch, port, "queuing output")
     if policy is None:
@@ -152,7 +137,7 @@ def served(switch: EmulatedSwitch, port: CliSection) -> tuple[QueueService, ...]
     return tuple(_served(classes.get(queue)) for queue in range(8))
 
 
-def _served(section: CliSection | None) -> QueueService:
+def _served(section: kit.CliSection | None) -> QueueService:
     if section is None:
         return QueueService()
     if "priority" in section.lines:
@@ -160,7 +145,7 @@ def _served(section: CliSection | None) -> QueueService:
     return QueueService(percent=section.value("bandwidth", "percent", 0))
 
 
-def schedule(switch: EmulatedSwitch, port: CliSection) -> Schedule:
+def schedule(switch: kit.EmulatedSwitch, port: kit.CliSection) -> Schedule:
     """The same for the network: levels in turn, the last one by bytes."""
     each = served(switch, port)
     return Schedule(
@@ -175,13 +160,13 @@ _RED = re.compile(
 )
 
 
-def curves(switch: EmulatedSwitch, port: CliSection) -> tuple[WredCurve | None, ...]:
+def curves(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[WredCurve | None, ...]:
     """RED of queues 0 to 7."""
     classes = _classes(in_force(switch, port, "queuing output"))
     return tuple(_curve(classes.get(queue)) for queue in range(8))
 
 
-def _curve(section: CliSection | None) -> WredCurve | None:
+def _curve(section: kit.CliSection | None) -> WredCurve | None:
     found = _RED.fullmatch("" if section is None else section.text("random-detect"))
     if section is None or found is None:
         return None
@@ -204,20 +189,20 @@ class PauseBuffer:
     resume: int = 75712
 
 
-def pause_buffers(switch: EmulatedSwitch, port: CliSection) -> dict[int, PauseBuffer]:
+def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, PauseBuffer]:
     """What is configured, by class."""
     classes = _classes(in_force(switch, port, "queuing input")).items()
     lines = {q: c.lines["pause buffer-size"] for q, c in classes if "pause buffer-size" in c.lines}
     return {queue: PauseBuffer(**line.values) for queue, line in lines.items()}
 
 
-def no_drop(switch: EmulatedSwitch) -> frozenset[int]:
+def no_drop(switch: kit.EmulatedSwitch) -> frozenset[int]:
     """The lossless classes of the switch."""
     policy = applied(switch, switch.configuration.find(SYSTEM), "network-qos")
     return frozenset(q for q, c in _classes(policy).items() if "pause pfc-cos" in c.lines)
 
 
-def dscp_map(switch: EmulatedSwitch, port: CliSection) -> tuple[int, ...]:
+def dscp_map(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int, ...]:
     """The qos-group of each DSCP that arrives: of the first class that matches it. (Frames here are
     untagged: what `match cos` matches is CoS 0 at most.)"""
     groups: dict[int, int] = {}
@@ -233,84 +218,84 @@ def dscp_map(switch: EmulatedSwitch, port: CliSection) -> tuple[int, ...]:
 # -- the sections ----------------------------------------------------------------------------------
 
 
-def _policy_kind(kind: str) -> SectionKind:
+def _policy_kind(kind: str) -> kit.SectionKind:
     header = f"policy-map type {kind} {{name}}"
-    return SectionKind(header=header, missing=words.NO_POLICY, changed=apply_ports)
+    return kit.SectionKind(header=header, missing=words.NO_POLICY, changed=kit.apply_ports)
 
 
 KINDS = {
-    "class-map": SectionKind(
+    "class-map": kit.SectionKind(
         header="class-map type qos match-any {name}", settings=MATCHES,
-        missing=words.NO_CLASS_MAP, changed=apply_ports,
+        missing=words.NO_CLASS_MAP, changed=kit.apply_ports,
     ),
     **{kind: _policy_kind(kind) for kind in IN_CLASS},
     **{
-        f"{kind}-class": SectionKind(
+        f"{kind}-class": kit.SectionKind(
             header="class {name}" if kind == "qos" else f"class type {kind} {{name}}",
-            settings=lines, inside=kind, missing=words.NO_SUCH_CLASS, changed=apply_ports,
+            settings=lines, inside=kind, missing=words.NO_SUCH_CLASS, changed=kit.apply_ports,
         )
         for kind, lines in IN_CLASS.items()
     },
-    "system": SectionKind(header="system {name}", settings=IN_SYSTEM, changed=apply_ports),
+    "system": kit.SectionKind(header="system {name}", settings=IN_SYSTEM, changed=kit.apply_ports),
 }  # fmt: skip
 
 
-def _enter_class(kind: str) -> CliCommand:
-    inner = enter(f"{kind}-class", create=True)
+def _enter_class(kind: str) -> kit.CliCommand:
+    inner = kit.enter(f"{kind}-class", create=True)
 
-    def go(session: CliSession, call: CliCall) -> str:
+    def go(session: kit.CliSession, call: kit.CliCall) -> str:
         if kind == "qos" and call.words[-1] != "class-default":
-            session.switch.configuration.find(top("class-map", call.words[-1]))
+            session.switch.configuration.find(kit.top("class-map", call.words[-1]))
         return inner.handler(session, call)
 
-    return CliCommand(go)
+    return kit.CliCommand(go)
 
 
-def _leave_class(kind: str) -> CliCommand:
-    def remove(session: CliSession, call: CliCall) -> str:
+def _leave_class(kind: str) -> kit.CliCommand:
+    def remove(session: kit.CliSession, call: kit.CliCall) -> str:
         session.switch.configuration.remove(
             (session.paths[0][0], (f"{kind}-class", call.words[-1]))
         )
-        apply_ports(session.switch, session.switch.configuration.root)
+        kit.apply_ports(session.switch, session.switch.configuration.root)
         return ""
 
-    return CliCommand(remove, changes=True)
+    return kit.CliCommand(remove, changes=True)
 
 
-def _remove_policy(kind: str) -> CliCommand:
-    def remove(session: CliSession, call: CliCall) -> str:
+def _remove_policy(kind: str) -> kit.CliCommand:
+    def remove(session: kit.CliSession, call: kit.CliCall) -> str:
         configuration, name = session.switch.configuration, call.values["policy"]
-        configuration.find(top(kind, name))
+        configuration.find(kit.top(kind, name))
         for each in configuration.everything():
             for line in each.under(f"service-policy type {kind}"):
                 if line.values["policy"] == name:
-                    raise CommandRefused(words.POLICY_USED)
-        configuration.remove(top(kind, name))
+                    raise kit.CommandRefused(words.POLICY_USED)
+        configuration.remove(kit.top(kind, name))
         return ""
 
-    return CliCommand(remove, changes=True)
+    return kit.CliCommand(remove, changes=True)
 
 
-def _remove_class_map(session: CliSession, call: CliCall) -> str:
+def _remove_class_map(session: kit.CliSession, call: kit.CliCall) -> str:
     configuration, name = session.switch.configuration, call.values["name"]
-    configuration.find(top("class-map", name))
+    configuration.find(kit.top("class-map", name))
     if any(("qos-class", name) in policy.sections for policy in configuration.of("qos").values()):
-        raise CommandRefused(words.CLASS_MAP_USED)
-    configuration.remove(top("class-map", name))
+        raise kit.CommandRefused(words.CLASS_MAP_USED)
+    configuration.remove(kit.top("class-map", name))
     return ""
 
 
-IN_POLICY: Mapping[str, Mapping[str, CliCommand]] = {
+IN_POLICY: Mapping[str, Mapping[str, kit.CliCommand]] = {
     kind: {f"class {typed}": _enter_class(kind), f"no class {typed}": _leave_class(kind)}
     for kind, typed in CLASSES.items()
 }
 IN_CONFIG: dict[str, Any] = {
     # a class-map with one line matches the same in both ways
-    "class-map type qos [ match-any | match-all ] <name>": enter("class-map", create=True),
-    "no class-map type qos [ match-any | match-all ] <name>": CliCommand(
+    "class-map type qos [ match-any | match-all ] <name>": kit.enter("class-map", create=True),
+    "no class-map type qos [ match-any | match-all ] <name>": kit.CliCommand(
         _remove_class_map, changes=True
     ),
-    "system qos": enter("system"),
-    **{f"policy-map type {kind} <policy>": enter(kind, create=True) for kind in IN_CLASS},
+    "system qos": kit.enter("system"),
+    **{f"policy-map type {kind} <policy>": kit.enter(kind, create=True) for kind in IN_CLASS},
     **{f"no policy-map type {kind} <policy>": _remove_policy(kind) for kind in IN_CLASS},
 }

@@ -1,52 +1,46 @@
 """`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
 
 from labtests.network import GroupMemory
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import fcoe, policies, watchdog
-from labtests.simlab.switch_cli import (
-    CliSection,
-    EmulatedSwitch,
-    PortBehaviour,
-    SectionKind,
-    setting,
-)
 from labtests.simlab.switch_cli.chassis import PfcMode
 
 MTU = 1500
 _PFC = "priority-flow-control mode"
 SETTINGS = (
-    setting("description <text>"),
-    setting(
+    kit.setting("description <text>"),
+    kit.setting(
         f"{_PFC} {{ auto | on | off }}",
         default=f"{_PFC} auto",
         undo=(f"{_PFC} [ auto | on | off ]",),
     ),
     *watchdog.AT_A_PORT,
-    setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
+    kit.setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
     *policies.IN_PORT,
-    setting("shutdown"),
+    kit.setting("shutdown"),
 )
 
 
-def pfc_mode(port: CliSection) -> PfcMode:
+def pfc_mode(port: kit.CliSection) -> PfcMode:
     """As the port is told to, whatever its peer says."""
     modes: dict[str, PfcMode] = {"on": "on", "off": "off"}
     return modes.get(port.rest("priority-flow-control mode"), "auto")
 
 
-def mtu_bytes(port: CliSection) -> int:
+def mtu_bytes(port: kit.CliSection) -> int:
     """The longest IP packet that passes."""
     longest: int = port.value("mtu", "mtu", MTU)
     return longest
 
 
-def _headroom(switch: EmulatedSwitch, port: CliSection) -> int | None:
+def _headroom(switch: kit.EmulatedSwitch, port: kit.CliSection) -> int | None:
     """The network has one headroom for all lossless groups of a port: the largest counts."""
     buffers = policies.pause_buffers(switch, port).values()
     cells = [(each.size - each.pause) // policies.CELL_BYTES for each in buffers]
     return max(cells, default=None)
 
 
-def _thresholds(switch: EmulatedSwitch, port: CliSection) -> dict[int, GroupMemory]:
+def _thresholds(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, GroupMemory]:
     """By class: static, once they are configured. Until then the network's own threshold holds."""
     return {
         queue: GroupMemory(
@@ -58,10 +52,10 @@ def _thresholds(switch: EmulatedSwitch, port: CliSection) -> dict[int, GroupMemo
     }
 
 
-def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
+def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
     switch.apply(
         port.name,
-        PortBehaviour(
+        kit.PortBehaviour(
             shutdown="shutdown" in port.lines,
             pfc=pfc_mode(port),
             no_drop=policies.no_drop(switch),
@@ -76,7 +70,7 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
     )
 
 
-KIND = SectionKind(header="interface {name}", settings=SETTINGS, changed=_changed)
+KIND = kit.SectionKind(header="interface {name}", settings=SETTINGS, changed=_changed)
 
 
 def lines_for(classes: tuple[int, ...], ports: tuple[str, ...]) -> list[str]:

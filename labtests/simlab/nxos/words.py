@@ -45,8 +45,5 @@ CLASS_MAP_USED = "ERROR: the class-map is in use by a policy-map"
 OTHER_COS = "ERROR: the simulated switch pauses the CoS of a class's own qos-group only"
 
 COUNTING = CountingRules(
-    growing={
-        "Ingress Overflow Drop Pkts": "input_buffer_drops",
-        "CRC": "crc_errors",
-    },
+    growing={"Ingress Overflow Drop Pkts": "input_buffer_drops", "CRC": "crc_errors"}
 )

@@ -8,22 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.onyx import ports, words
 from labtests.simlab.onyx.displays import DISPLAYS
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSession,
-    SwitchCli,
-    View,
-    close,
-    leave,
-    paging,
-    save,
-    settings,
-    to_view,
-    top,
-)
 from labtests.simlab.switch_cli.arguments import AnyName, Number, RestOfLine
 from labtests.simlab.switch_cli.grammar import Argument
 
@@ -48,15 +35,15 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
     return {**ARGUMENTS, "ports": words.PortNumbers(names)}
 
 
-def _to_ports(session: CliSession, call: CliCall) -> str:
-    session.go("interface", *(top("interface", port) for port in call.values["ports"]))
+def _to_ports(session: kit.CliSession, call: kit.CliCall) -> str:
+    session.go("interface", *(kit.top("interface", port) for port in call.values["ports"]))
     return ""
 
 
-def _in_one_line(command: CliCommand) -> CliCommand:
+def _in_one_line(command: kit.CliCommand) -> kit.CliCommand:
     """What is typed in the view of a port, behind its name."""
 
-    def change(session: CliSession, call: CliCall) -> str:
+    def change(session: kit.CliSession, call: kit.CliCall) -> str:
         view, paths = session.view, session.paths
         _to_ports(session, call)
         try:
@@ -65,48 +52,48 @@ def _in_one_line(command: CliCommand) -> CliCommand:
         finally:
             session.go(view, *paths)
 
-    return CliCommand(change, changes=command.changes)
+    return kit.CliCommand(change, changes=command.changes)
 
 
 PAGING = {
-    "cli session paging enable": paging(True),
-    "no cli session paging enable": paging(False),
+    "cli session paging enable": kit.paging(True),
+    "no cli session paging enable": kit.paging(False),
 }
-AT_A_PORT = settings("interface", "no", ports.SETTINGS)
+AT_A_PORT = kit.settings("interface", "no", ports.SETTINGS)
 IN_CONFIG = {
     **DISPLAYS,
     **PAGING,
-    **settings("", "no", ports.ROOT),
+    **kit.settings("", "no", ports.ROOT),
     **{f"{_AT} {pattern}": _in_one_line(command) for pattern, command in AT_A_PORT.items()},
-    _AT: CliCommand(_to_ports),
-    "configuration write": save(""),
-    "exit": leave,
+    _AT: kit.CliCommand(_to_ports),
+    "configuration write": kit.save(""),
+    "exit": kit.leave,
 }
 _PROMPT = "{host} [standalone: master] "
 VIEWS = {
-    "exec": View(
+    "exec": kit.View(
         prompt=f"{_PROMPT}> ",
-        commands={**DISPLAYS, **PAGING, "enable": to_view("enable"), "exit": close},
+        commands={**DISPLAYS, **PAGING, "enable": kit.to_view("enable"), "exit": kit.close},
     ),
-    "enable": View(
+    "enable": kit.View(
         prompt=f"{_PROMPT}# ",
         commands={
             **DISPLAYS,
             **PAGING,
-            "configure terminal": to_view("config"),
-            "disable": to_view("exec"),
-            "exit": close,
+            "configure terminal": kit.to_view("config"),
+            "disable": kit.to_view("exec"),
+            "exit": kit.close,
         },
     ),
-    "config": View(prompt=f"{_PROMPT}(config) # ", up="enable", commands=IN_CONFIG),
-    "interface": View(
+    "config": kit.View(prompt=f"{_PROMPT}(config) # ", up="enable", commands=IN_CONFIG),
+    "interface": kit.View(
         prompt=f"{_PROMPT}(config interface ethernet {{number}}) # ",
         up="config",
-        commands={**AT_A_PORT, **DISPLAYS, **PAGING, "exit": leave},
+        commands={**AT_A_PORT, **DISPLAYS, **PAGING, "exit": kit.leave},
     ),
 }
 
-ONYX = SwitchCli(
+ONYX = kit.SwitchCli(
     words=words.WORDS,
     pager=words.PAGER,
     arguments=_arguments,

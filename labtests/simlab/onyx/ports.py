@@ -1,14 +1,7 @@
 """What is configured in the switch and at a port, and what the port does then."""
 
 from labtests.network import Schedule, WredCurve
-from labtests.simlab.switch_cli import (
-    CliSection,
-    EmulatedSwitch,
-    PortBehaviour,
-    SectionKind,
-    apply_ports,
-    setting,
-)
+from labtests.simlab import switch_cli as kit
 
 QUEUES = range(8)
 CELL_BYTES, KB = 208, 1000
@@ -20,15 +13,15 @@ MTU, WEIGHTS = 1500, (12, 13)
 _PFC = "dcb priority-flow-control"
 
 ROOT = (
-    setting("hostname <name>"),
-    setting(  # on from the start, as the admin of a lossless network has it
+    kit.setting("hostname <name>"),
+    kit.setting(  # on from the start, as the admin of a lossless network has it
         f"{_PFC} enable [ force ]",
         line=f"{_PFC} enable force",
         default=f"{_PFC} enable force",
         default_on=True,
         undo=(f"{_PFC} enable [ force ]",),
     ),
-    setting(
+    kit.setting(
         f"{_PFC} priority <priority> enable",
         key=f"{_PFC} priority <priority>",
         undo=(f"{_PFC} priority <priority> enable",),
@@ -37,71 +30,72 @@ ROOT = (
 _CURVE = "traffic-class <queue> congestion-control"
 _ETS = "traffic-class <queue> dcb ets"
 SETTINGS = (
-    setting("description <text>"),
-    setting("mtu <mtu> [ force ]", line="mtu <mtu> force", default=f"mtu {MTU} force"),
+    kit.setting("description <text>"),
+    kit.setting("mtu <mtu> [ force ]", line="mtu <mtu> force", default=f"mtu {MTU} force"),
     *(
-        setting(
-            f"flowcontrol {side} {{ on | off }} [ force ]",
-            default=f"flowcontrol {side} off force",
+        kit.setting(
+            f"flowcontrol {side} {{ on | off }} [ force ]", default=f"flowcontrol {side} off force"
         )
         for side in ("receive", "send")
     ),
-    setting(
+    kit.setting(
         f"{_PFC} mode on [ force ]",
         key=f"{_PFC} mode",
         line=f"{_PFC} mode on force",
         undo=(f"{_PFC} mode [ force ]",),
     ),
-    setting("qos trust <trust>", default="qos trust L2"),
-    setting(
+    kit.setting("qos trust <trust>", default="qos trust L2"),
+    kit.setting(
         "qos map dscp <dscp> to switch-priority <priority>",
         key="qos map dscp <dscp>",
         default="qos map dscp <dscp> to switch-priority <usual>",
         expand=lambda call: [{**call.values, "usual": call.values["dscp"] // 8}],
         undo=(),
     ),
-    setting(f"{_CURVE} <mode> minimum-absolute <low> maximum-absolute <high>", key=_CURVE, undo=()),
-    setting(f"{_CURVE} <mode> minimum-relative <low%> maximum-relative <high%>", key=_CURVE),
-    setting(f"{_ETS} strict", key=_ETS),
-    setting(
+    kit.setting(
+        f"{_CURVE} <mode> minimum-absolute <low> maximum-absolute <high>", key=_CURVE, undo=()
+    ),
+    kit.setting(f"{_CURVE} <mode> minimum-relative <low%> maximum-relative <high%>", key=_CURVE),
+    kit.setting(f"{_ETS} strict", key=_ETS),
+    kit.setting(
         f"{_ETS} wrr <weight>",
         key=_ETS,
         default=f"{_ETS} wrr <usual>",
         expand=lambda call: [{**call.values, "usual": WEIGHTS[call.values["queue"] % 2]}],
         undo=(),
     ),
-    setting("shutdown"),
+    kit.setting("shutdown"),
 )
 
 
-def pfc_enabled(switch: EmulatedSwitch) -> bool:
+def pfc_enabled(switch: kit.EmulatedSwitch) -> bool:
     """In the whole switch."""
     return f"{_PFC} enable" not in switch.configuration.root.lines
 
 
-def priorities(switch: EmulatedSwitch) -> frozenset[int]:
+def priorities(switch: kit.EmulatedSwitch) -> frozenset[int]:
     """The lossless ones of all ports."""
     lines = switch.configuration.root.under(f"{_PFC} priority")
     return frozenset(line.values["priority"] for line in lines)
 
 
-def pfc_on(switch: EmulatedSwitch, port: CliSection) -> bool:
+def pfc_on(switch: kit.EmulatedSwitch, port: kit.CliSection) -> bool:
     """Whether it pauses, and obeys."""
     return pfc_enabled(switch) and f"{_PFC} mode" in port.lines
 
 
-def trust(port: CliSection) -> str:
+def trust(port: kit.CliSection) -> str:
     """As displays have it."""
     return port.rest("qos trust") or "L2"
 
 
-def dscp_map(port: CliSection) -> tuple[int, ...]:
+def dscp_map(port: kit.CliSection) -> tuple[int, ...]:
     """The switch-priority of each DSCP."""
     usual = ((f"qos map dscp {dscp}", dscp // 8) for dscp in range(64))
     return tuple(port.value(key, "priority", each) for key, each in usual)
 
 
-def curve(port: CliSection, queue: int) -> tuple[str, str, int, int] | None:
+def curve(port: kit.CliSection, queue: int) -> tuple[str, str, int, int] | None:
     """ECN or RED, the unit of thresholds, and these."""
     line = port.lines.get(f"traffic-class {queue} congestion-control")
     if line is None:
@@ -111,14 +105,14 @@ def curve(port: CliSection, queue: int) -> tuple[str, str, int, int] | None:
     return line.values["mode"].upper(), unit, low, high
 
 
-def weight(port: CliSection, queue: int) -> int | None:
+def weight(port: kit.CliSection, queue: int) -> int | None:
     """None for strict priority."""
     key = f"traffic-class {queue} dcb ets"
     usual = WEIGHTS[queue % 2]
     return None if port.rest(key) == "strict" else port.value(key, "weight", usual)
 
 
-def _network_curve(port: CliSection, queue: int) -> WredCurve | None:
+def _network_curve(port: kit.CliSection, queue: int) -> WredCurve | None:
     """Chosen: what is marked and not dropped by RED, is marked when it leaves."""
     found = curve(port, queue)
     if found is None:
@@ -141,11 +135,11 @@ def _served(share: int | None) -> tuple[str, int]:
     return ("sp", 0) if share is None else ("1", 100 * share or 1)
 
 
-def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
+def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
     mapped = dscp_map(port) if trust(port) in ("L3", "both") else (0,) * 64  # without a tag
     switch.apply(
         port.name,
-        PortBehaviour(
+        kit.PortBehaviour(
             shutdown="shutdown" in port.lines,
             pfc="on" if pfc_on(switch, port) else "off",
             no_drop=priorities(switch),
@@ -158,8 +152,8 @@ def _changed(switch: EmulatedSwitch, port: CliSection) -> None:
 
 
 KINDS = {
-    "": SectionKind(settings=ROOT, changed=apply_ports),
-    "interface": SectionKind(settings=SETTINGS, changed=_changed),
+    "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
+    "interface": kit.SectionKind(settings=SETTINGS, changed=_changed),
 }
 
 

@@ -168,12 +168,7 @@ def _counters(box: SonicChassis, _: Given) -> str:
             (frames.tx_packets, lately.tx_bytes, 0, lost_out),
         ):
             share = 100 * 8 * per_s / rate if rate else 0
-            row += [
-                f"{packets:,}",
-                _rate(per_s),
-                f"{share:.2f}%",
-                *_commas((errors, lost, 0)),
-            ]
+            row += [f"{packets:,}", _rate(per_s), f"{share:.2f}%", *_commas((errors, lost, 0))]
         rows.append(row)
     return tabulated(("IFACE", "STATE", *(f"{s}_{w}" for s in ("RX", "TX") for w in words)), rows)
 

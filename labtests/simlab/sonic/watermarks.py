@@ -17,6 +17,7 @@ from labtests.simlab.timeline import NS_PER_S
 
 QUEUES = range(8)
 USUAL_MS = "60000"
+PERIOD_NS = 120 * NS_PER_S  # `show watermark telemetry interval`
 _TYPES = {
     "q_shared_uni": ("QUEUE_WATERMARK", "Egress shared pool occupancy per unicast queue:", "UC"),
     "pg_headroom": ("PG_WATERMARK", "Ingress headroom per PG:", "PG"),
@@ -40,8 +41,13 @@ class PolledWatermarks:
         self._box, self._timeline = box, box.lab.timeline
         self._since_polled: dict[_Key, int] = {}
         self.shown: dict[_Key, int] = {}
+        self.polled: dict[_Key, int] = {}
+        """What the last poll read."""
+        self.periodic: dict[_Key, int] = {}
+        """The most of all polls of a period of telemetry."""
         self._periods_ns: dict[str, int | None] = dict.fromkeys(WATERMARKS)
         self._pace()
+        self._begin_period()
         box.on_change.append(self._pace)
         box.faults.on_reset.append(self.shown.clear)
 
@@ -58,6 +64,10 @@ class PolledWatermarks:
                 self._periods_ns[group] = period_ns
                 self._wait(group, period_ns)
 
+    def _begin_period(self) -> None:
+        self.periodic.clear()
+        self._timeline.after(PERIOD_NS, self._begin_period)
+
     def _wait(self, group: str, period_ns: int | None) -> None:
         if period_ns is not None:
             self._timeline.after(period_ns, partial(self._poll, group, period_ns))
@@ -69,7 +79,9 @@ class PolledWatermarks:
             self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
         self._box.network.forget_peaks()
         for key in [key for key in self._since_polled if _TYPES[key[0]][0] == group]:
-            self.shown[key] = max(self.shown.get(key, 0), self._since_polled.pop(key))
+            self.polled[key] = self._since_polled.pop(key)
+            for held in (self.shown, self.periodic):
+                held[key] = max(held.get(key, 0), self.polled[key])
         self._wait(group, period_ns)
 
     def _peaks(self) -> dict[_Key, int]:

@@ -110,6 +110,17 @@ class Chassis(ABC):
         link = self._link(port)
         return None if link is None else link.speed_bits_per_s
 
+    def has_link(self, port: str) -> bool:
+        """Whether its cable is plugged in at both ends."""
+        return self._lab.has_link(self._end(port))
+
+    def headroom_cells(self, port: str) -> int:
+        """What each lossless group of the port has, by the configuration or the usual rule."""
+        link = self._link(port)
+        if self._headroom.get(port) is not None or link is None:
+            return self._headroom.get(port) or 0
+        return headroom_for(link.speed_bits_per_s, link.length_m)
+
     def hidden(self, port: str) -> HiddenCounters:
         """Counters of the port that a fault hides."""
         return self.faults.hidden(port)

@@ -115,6 +115,8 @@ class SwitchCli:
     initial_sections: tuple[Path, ...] = ()
     """Sections that exist from the start, besides those of the ports."""
     counting: CountingRules = field(default_factory=CountingRules)
+    delivered: Callable[[tuple[str, ...]], list[str]] = lambda ports: []
+    """The commands that somebody gave, and saved, before the lab begins."""
     map_lines: Callable[[tuple[int, ...], tuple[str, ...]], list[str]] = lambda classes, ports: []
     """The commands that map each DSCP to its class and make the ports trust DSCP."""
 

@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
-from labtests.network import (
-    PfcCounters,
-    PortCounters,
-    PortDrops,
-    QueueCounters,
-)
+from labtests.network import PfcCounters, PortCounters, PortDrops, QueueCounters
 from labtests.simlab.faults import DeviceFaults
 from labtests.simlab.refreshing import ShownCounters
 from labtests.simlab.switch_cli.cli import CountingRules

@@ -23,7 +23,11 @@ class CliSwitch(EmulatedSwitch):
         self._grammars = {
             name: Grammar(arguments, view.commands) for name, view in cli.views.items()
         }
-        self.faults.defects.on_map.append(self._set_map)
+        self._obey(cli.delivered(self.ports))
+        self.changed_at = None
+        self.faults.defects.on_map.append(
+            lambda classes: self._obey(cli.map_lines(classes, self.ports))
+        )
 
     def session(self) -> CliSession:
         """A new session."""
@@ -45,8 +49,8 @@ class CliSwitch(EmulatedSwitch):
     def hang_up(self, console: Console) -> None:
         """See Face: nothing depends on a session."""
 
-    def _set_map(self, classes: tuple[int, ...]) -> None:
+    def _obey(self, lines: list[str]) -> None:
         session = self.session()
-        for line in self.cli.map_lines(classes, self.ports):
+        for line in lines:
             session.obey(line)
         self.save()

@@ -52,7 +52,8 @@ def passwords_of(devices: Iterable[Device]) -> tuple[str, ...]:
 
 def names_of_passwords(devices: Iterable[Device]) -> frozenset[str]:
     """The environment variables that may hold them."""
-    return frozenset(d.management.password_env for d in devices if d.management.password_env)
+    places = [place for d in devices for place in (d.management, d.telemetry) if place is not None]
+    return frozenset(place.password_env for place in places if place.password_env)
 
 
 def _kept(name: str) -> str | None:

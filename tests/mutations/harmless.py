@@ -1,0 +1,232 @@
+"""Mutations that stand for no loss and no missing proof, each with the reason: data."""
+
+import re
+from dataclasses import dataclass
+
+from mutating import Mutation
+
+
+@dataclass(frozen=True)
+class Harmless:
+    """Which mutations: by regular expressions that match all of their kind, place, counter and
+    phase, and the name of the suite."""
+
+    because: str
+    kind: str = ".*"
+    place: str = ".*"
+    counter: str = ".*"
+    phase: str = ".*"  # its kind and its name
+    suite: str = ".*"
+    idle: bool = False  # only of queues, classes and ports that no flow uses
+    unnamed: bool = False  # only of counters that labtests has no name for
+
+    def has(self, suite: str, mutation: Mutation) -> bool:
+        """Whether this is one of them."""
+        seen = mutation.seen
+        pairs = (
+            (self.kind, mutation.kind),
+            (self.place, mutation.place),
+            (self.counter, mutation.counter),
+            (self.phase, f"{seen.kind} {seen.name}"),
+            (self.suite, suite),
+        )
+        fits = all(re.fullmatch(pattern, text) for pattern, text in pairs)
+        return fits and not (self.idle and mutation.load) and not (self.unnamed and mutation.named)
+
+
+ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative|swapped .*|samples"
+"""Kinds that make one counter tell something else."""
+COUNTED = f"lost and counted|{ONE}"
+UDP = (
+    r"(below|classi|dcbx|early|latency|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|sched|"
+    r"deadlock|pfc_escape|soak|tcp_).*"
+)
+"""Suites without RDMA in the flows that they judge."""
+
+DECLARED: tuple[Harmless, ...] = (
+    Harmless(
+        "a device's own word: no verdict speaks of it, and packets are balanced by others",
+        kind=COUNTED,
+        unnamed=True,
+    ),
+    Harmless(
+        "of a queue, class, port or host that no flow of the phase uses",
+        kind="lost and counted|one less|more|halved|reset|wrapped|missing|stale|twice.*",
+        idle=True,
+    ),
+    Harmless(
+        "of a whole host, whatever program it is of: every datagram of the flows is accounted for",
+        kind=COUNTED,
+        place=".* host",
+        counter="(udp_(no_ports|in_|rcvbuf|sndbuf|mem|out)|ip_|icmp_|tcp_).*",
+    ),
+    Harmless(
+        "bytes beside packets that another counter has, to the packet",
+        kind=COUNTED,
+        counter="(tx|rx|dropped|forwarded)_bytes",
+    ),
+    Harmless(
+        "packets of a whole port, or of its qdisc, where NICs count the classes of the flows",
+        kind=COUNTED,
+        counter="(tx|rx)_packets|qdisc_(sent|dropped|requeued)_packets|rx_dropped",
+    ),
+    Harmless(
+        "counts nothing of UDP or TCP",
+        kind=COUNTED,
+        suite=UDP,
+        counter="out_of_sequence|packet_seq_err|.*_cqe_error|duplicate_request|rnr_.*|local_ack_.*|"
+        "implied_.*|roce_adp.*|np_.*|rp_.*|out_of_buffer|rx_icrc.*",
+    ),
+    Harmless(
+        "a host counts it of the other part that it may have: requester, or responder",
+        kind=COUNTED,
+        place="sender.*",
+        counter="out_of_sequence|duplicate_request|resp_.*|np_.*",
+    ),
+    Harmless(
+        "a host counts it of the other part that it may have: requester, or responder",
+        kind=COUNTED,
+        place="receiver.*",
+        counter="packet_seq_err|implied_.*|local_ack_.*|rnr_.*|roce_adp.*|req_cqe.*|rp_.*",
+    ),
+    Harmless(
+        "how long pauses were, and how often they ended, beside how many there were",
+        kind=COUNTED,
+        counter="pfc_.*_(pause_us|transitions)|pause_(rx|tx)_frames|tx_pause_storm_warning_events",
+    ),
+    Harmless(
+        "a control loses on purpose: asked is that its traffic ran, and that its queues' counters "
+        "of drops have all that was lost through them",
+        phase="control .*",
+        place=".*(NIC|host|switch port|switches)|before (the NIC|the receiver's NIC|its IP.*|UDP)|"
+        "tool",
+    ),
+    Harmless(
+        "a phase without congestion or mechanism, in which a wrong claim has to be red",
+        phase="experiment (told to hosts whose OS sets PFC|no early warning|storms, no early.*)",
+    ),
+    Harmless(
+        "warnings are claimed of this phase, and no loss is judged",
+        phase="experiment (early warning, .*|storms, early.*)",
+    ),
+    Harmless(
+        "marks are counted by queue and by port: one of the two is judged, with the notification "
+        "point",
+        kind=COUNTED,
+        counter="marked_packets|ecn_marked_packets",
+        suite="(?!marking).*",
+    ),
+    Harmless(
+        "the control's marks have to have grown, whatever they are",
+        kind=COUNTED,
+        counter="marked_packets|ecn_marked_packets",
+        suite="marking.*",
+        phase="control .*",
+    ),
+    Harmless(
+        "of an idle port or queue, or of packets that are not lost",
+        kind=COUNTED,
+        counter="rx_oversize_packets|rx_corrected_bits",
+    ),
+    Harmless(
+        "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
+        kind=COUNTED,
+        suite="(below|classif|deadlock|deaf|latency|marking|mixed|overload|pauses_of|pfc_watchdog|"
+        "sched|tcp_|s3_|pfc_escape|victim).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "frames to the receiver, which sends next to nothing, and from it: its NIC tells of these, "
+        "too, and one of the two has to be known",
+        kind="stale|missing|twice or negative|samples",
+        place="bottleneck|receiver.*|sender's NIC",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "the watchdog is told by how often it shut queues; what it dropped, by the queue",
+        kind=COUNTED,
+        counter="watchdog_(dropped_.*|last_.*|restored)",
+    ),
+    Harmless(
+        "loads have to fill a port, and are told so by what it forwarded: what of them is lost is "
+        "not claimed",
+        kind=f"{COUNTED}|lost uncounted|device stands still|tool",
+        suite="(classif|deaf|latency|early_warning).*",
+        place="(?!probe|phase).*",
+        phase="experiment (?!early warning$).*",
+    ),
+    Harmless(
+        "a NIC makes the packets of RoCE: none is lost before it, and no UDP of the host has them",
+        kind="lost uncounted",
+        suite="(deaf|pfc_and|priority_tags|s2_|s3_|verbs|victim).*",
+        place="before (the NIC|its IP stack|UDP)",
+    ),
+    Harmless(
+        "what a host loses above its NIC is not claimed of switches' thresholds, or TCP, or marks",
+        kind="lost uncounted",
+        suite="(marking|tcp_|thresholds|verbs|early).*",
+        place="before (its IP stack|UDP)",
+    ),
+    Harmless(
+        "thresholds, marks and pauses of a host are claimed, and no loss that nobody counts",
+        kind="lost uncounted",
+        suite="(marking|thresholds).*",
+    ),
+    Harmless(
+        "packets towards the senders, whose class no question is about",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="(dropped|forwarded)_packets",
+        suite="(?!s2_|pfc_and|victim).*",
+    ),
+    Harmless(
+        "a figure of a tool beside others that are exact: datagrams, or packets of NICs",
+        kind="tool",
+        counter="goodput_bits_per_s halved|(received|sent)_bytes .*|lost_datagrams (halved|0)|"
+        "iterations (halved|untold)",
+    ),
+    Harmless(
+        "what a paced flow sent in all is held against what it was asked; its rows are not",
+        kind="tool",
+        counter="a row .*|no rows",
+        suite="(below|dcbx|early|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|s3_|sched|"
+        "priority_tags|thresholds|verbs).*",
+    ),
+    Harmless(
+        "switches are asked here, and no socket",
+        kind="tool",
+        counter=".*_datagrams .*|one datagram fewer",
+        suite="(marking|thresholds|verbs|pfc_watchdog|sched).*",
+    ),
+    Harmless(
+        "a balance that cannot be made leaves a control's counters unproven: none of these is one "
+        "that has to have stayed 0 afterwards",
+        kind=f"{COUNTED}|device stands still",
+        phase="control .*",
+        place="bottleneck",
+    ),
+    Harmless(
+        "one sender's rounds are told apart by numbers, in whatever order",
+        kind="phase",
+        counter="flows swapped",
+        suite="classif.*",
+    ),
+    Harmless(
+        "the control is red by what its tools tell, and proves no counter",
+        kind="phase",
+        phase="control .*",
+        counter="no counters at the (start|end)",
+        suite="deaf.*",
+    ),
+    Harmless(
+        "DCQCN is not asked: PFC holds these",
+        kind=COUNTED,
+        counter="(rp|np)_.*",
+        suite="(verbs|priority_tags|s3_).*",
+    ),
+)
+
+
+def why_harmless(suite: str, mutation: Mutation) -> str:
+    """The reason that is declared; "" for none."""
+    return next((each.because for each in DECLARED if each.has(suite, mutation)), "")

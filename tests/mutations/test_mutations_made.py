@@ -1,0 +1,71 @@
+"""What `make mutations` rests on, with evidence put together by hand."""
+
+import random
+
+import pytest
+from capturing import Asked, Call, Case
+from harmless import why_harmless
+from judging import Judge, phases
+from mutating import KINDS, Mutation
+
+from labtests.capabilities import counters as c
+from labtests.experiment.judging import Judged
+from labtests.measure.evidence import Evidence
+from labtests.verdicts import lossless, sound
+
+OUT = ("sw", "p3")
+
+
+def case_of(seen: Evidence, control: Evidence) -> Case:
+    """S1's first question, and whether hosts did their part."""
+    calls = [
+        Call("sound", (seen,), {}),
+        Call("lossless", (seen, {3, 5}), {"controls": (control,)}),
+    ]
+    verdicts = sound(seen), lossless(seen, {3, 5}, controls=(control,))
+    asked = [Asked(n, Judged(verdict=v, control=False)) for n, v in enumerate(verdicts)]
+    return Case("by hand", "s1_pfc", calls, asked)
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"probe", "watermarks", "samples", "phase"}))
+def test_the_same_seed_makes_the_same_mutation(good: Evidence, kind: str) -> None:
+    made = [[KINDS[kind](good, random.Random(seed)) for seed in range(20)] for _ in range(2)]
+    found = [mutation for mutation in made[0] if mutation is not None]
+    assert found
+    assert made[0] == made[1]
+    assert all(mutation.seen != good for mutation in found)
+
+
+def test_the_judge_finds_a_packet_that_is_gone_or_dropped(
+    good: Evidence, control: Evidence
+) -> None:
+    judge = Judge(case_of(good, control))
+    assert judge.green(good, good)
+    rng = random.Random(1)
+    found = [KINDS["lost and counted"](good, rng) for _ in range(60)]
+    drops = [m for m in found if m is not None and m.counter == c.QUEUE_DROPPED_PACKETS and m.load]
+    assert drops
+    assert not any(judge.green(good, m.seen) for m in drops)
+
+
+def test_both_phases_are_mutated(good: Evidence, control: Evidence) -> None:
+    assert {seen.kind for seen in phases(case_of(good, control))} == {"experiment", "control"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "place", "counter"),
+    [
+        ("lost and counted", "bottleneck", c.QUEUE_DROPPED_PACKETS),
+        ("frozen", "bottleneck", c.QUEUE_FORWARDED_PACKETS),
+        ("missing", "bottleneck", c.QUEUE_DROPPED_PACKETS),
+        ("lost and counted", "sender's NIC", c.NIC_TX_DISCARDED_PACKETS),
+        ("lost and counted", "sender's switch port", c.RX_CRC_ERRORS),
+        ("lost uncounted", "before its queue", ""),
+        ("phase", "phase", "not settled"),
+    ],
+)
+def test_a_loss_is_declared_harmless_nowhere(
+    good: Evidence, kind: str, place: str, counter: str
+) -> None:
+    mutation = Mutation(kind, good, "", place, counter)
+    assert not why_harmless("s1_pfc.holds", mutation)

@@ -1,0 +1,87 @@
+"""Labs of one switch whose testbed names a stream, and foreign clients for them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import yaml
+from in_process import InProcessLab
+
+from labtests.inventory import TelemetryPlace, Testbed, load
+from labtests.protocols import gnmi
+
+TESTBEDS = Path(__file__).parents[2] / "testbeds"
+WITHIN_S = 30
+TLS = {"ca": "ca.pem", "certificate": "client.pem", "key": "client.key"}
+
+
+def described(folder: Path, file: str, device: str, telemetry: dict[str, Any]) -> Testbed:
+    """The testbed of this file, where the device streams."""
+    tree = yaml.safe_load((TESTBEDS / file).read_text())
+    tree["devices"][device]["telemetry"] = telemetry
+    for name in TLS.values():
+        (folder / name).write_text("replaced in a dry run")
+        (folder / name).chmod(0o600)
+    path = folder / file
+    path.write_text(yaml.safe_dump(tree))
+    return load(path)
+
+
+@dataclass
+class Served:
+    """One gNMI server of a lab."""
+
+    lab: InProcessLab
+    device: str
+    place: TelemetryPlace
+
+    @property
+    def login(self) -> tuple[tuple[str, str], ...]:
+        return (("username", str(self.place.user)), ("password", self.lab.password))
+
+    @contextmanager
+    def channel(self) -> Iterator[grpc.Channel]:
+        tls = self.place.tls
+        assert tls is not None
+        pem = [Path(name).read_bytes() for name in (tls.ca, tls.key, tls.certificate)]
+        with grpc.secure_channel(
+            f"127.0.0.1:{self.place.port}", grpc.ssl_channel_credentials(*pem)
+        ) as channel:
+            yield channel
+
+    @contextmanager
+    def subscribed(self, *subscriptions: Any, target: str = "", **listed: Any) -> Iterator[Any]:
+        """A raw client of the public proto."""
+        request = gnmi.pb2.SubscriptionList(
+            prefix=gnmi.pb2.Path(target=target),
+            subscription=subscriptions,
+            **{"encoding": gnmi.pb2.PROTO, **listed},
+        )
+        first = gnmi.pb2.SubscribeRequest(subscribe=request)
+        with self.channel() as channel:
+            call = gnmi.Stub(channel).Subscribe(
+                iter([first]), metadata=self.login, timeout=WITHIN_S
+            )
+            try:
+                yield call
+            finally:
+                call.cancel()
+
+
+def sampled(path: str, **more: Any) -> Any:
+    return gnmi.pb2.Subscription(
+        path=gnmi.path(path), **{"mode": gnmi.SAMPLE, "sample_interval": 10**9, **more}
+    )
+
+
+@contextmanager
+def serving(folder: Path, file: str, device: str) -> Iterator[Served]:
+    telemetry = {"kind": "gnmi", "port": 8080, "tls": TLS}
+    testbed = described(folder, file, device, telemetry)
+    with InProcessLab(testbed, seed=1) as lab:
+        place = lab.reroute(testbed).device(device).telemetry
+        assert place is not None
+        yield Served(lab, device, place)

@@ -1,0 +1,168 @@
+"""The emulated Comware switch dials where it is configured to, and says what it counts."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import Queue
+from typing import Any
+
+import grpc
+import pytest
+from in_process import InProcessLab
+from streams_bench import WITHIN_S, described
+
+from labtests.protocols import dialout
+
+SWITCH = "S6550"
+
+
+@dataclass
+class Collector:
+    """A collector of anybody's: what it is sent."""
+
+    heard: "Queue[Any]" = field(default_factory=Queue)
+    port: int = 0
+
+    def receive(self, messages, context):
+        for message in messages:
+            self.heard.put(message)
+        return dialout.DialoutResponse(response="")
+
+    def next(self) -> tuple[str, dict[str, Any]]:
+        message = self.heard.get(timeout=WITHIN_S)
+        assert message.deviceMsg.producerName == "H3C"
+        return message.sensorPath, json.loads(message.jsonData)["Notification"]
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    made = Collector()
+    server = grpc.server(ThreadPoolExecutor(4))
+    server.add_generic_rpc_handlers(dialout.handlers(made.receive))
+    made.port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield made
+    server.stop(None).wait()
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> Iterator[InProcessLab]:
+    place = {"kind": "dial-out", "port": 50051, "address": "192.0.2.1", "insecure": True}
+    folder = tmp_path_factory.mktemp("comware")
+    with InProcessLab(described(folder, "h3c-s6550-cx4.yaml", SWITCH, place), seed=1) as lab:
+        yield lab
+
+
+class Typed:
+    """Somebody at the switch's command line."""
+
+    def __init__(self, lab: InProcessLab) -> None:
+        self._session = lab.lab.devices[SWITCH].session()
+        self._lab = lab
+
+    def type(self, *lines: str) -> str:
+        from concurrent.futures import Future
+
+        done: Future[str] = Future()
+
+        def act() -> None:
+            done.set_result("".join(self._session.run(line) for line in lines))
+
+        self._lab._loop.call_soon_threadsafe(act)
+        return done.result(WITHIN_S)
+
+
+def configured(port: int, *paths: str, interval: str = " sample-interval 1") -> list[str]:
+    return [
+        "system-view",
+        "grpc enable",
+        "telemetry",
+        "sensor-group G",
+        *(f"sensor path {path}" for path in paths),
+        "quit",
+        "destination-group D",
+        f"ipv4-address 127.0.0.1 port {port}",
+        "quit",
+        "subscription S",
+        f"sensor-group G{interval}",
+        "destination-group D",
+        "return",
+    ]
+
+
+@pytest.fixture
+def cli(lab: InProcessLab) -> Iterator[Typed]:
+    typed = Typed(lab)
+    yield typed
+    Typed(lab).type("system-view", "undo telemetry", "undo grpc enable")
+
+
+def test_it_dials_when_its_configuration_says_so_and_no_longer(lab, cli, collector):
+    lab.clock.sleep(2)
+    assert cli.type(*configured(collector.port, "buffermonitor/pfcstatistics")).count("\n") == 1
+    lab.clock.sleep(2.5)
+    times = []
+    for _ in range(2):
+        path, told = collector.next()
+        times.append(int(told["Timestamp"]))
+        (row, *others) = told["BufferMonitor"]["PFCStatistics"]["PFCStatistic"]
+        assert path == "buffermonitor/pfcstatistics"
+        assert len(others) == 2
+        assert json.loads(row["PfcSend"]) == [0] * 8
+    assert times[1] - times[0] == 1000
+    cli.type("system-view", "undo telemetry")
+    before = lab.ask({"now": True})["streamed"]
+    assert lab.ask({"advance_s": 3})["streamed"] == before
+
+
+def test_the_running_configuration_has_it_and_each_line_can_be_undone(cli):
+    lines = configured(9, "buffermonitor/pfcspeeds", "BufferMonitor/IngressDrops")
+    cli.type(*lines)
+    shown = cli.type("return", "display current-configuration")
+    assert (
+        "telemetry\n"
+        " sensor-group G\n"
+        "  sensor path buffermonitor/ingressdrops\n"
+        "  sensor path buffermonitor/pfcspeeds\n"
+        " destination-group D\n"
+        "  ipv4-address 127.0.0.1 port 9\n"
+        " subscription S\n"
+        "  sensor-group G sample-interval 1\n"
+        "  destination-group D\n"
+    ) in shown
+    assert " grpc enable\n" in shown
+    undone = ["system-view", "telemetry", "subscription S", "undo sensor-group G"]
+    undone += ["undo destination-group D", "quit", "undo subscription S", "undo sensor-group G"]
+    assert cli.type(*undone, "undo destination-group D").count("\n") == 1
+    assert "sensor" not in cli.type("return", "display current-configuration")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("sensor path no/such", "% Wrong parameter found at '^' position."),
+        ("ipv4-address 127.0.0.300 port 5", "% Wrong parameter found at '^' position."),
+        ("sensor-group NONE sample-interval 1", "The sensor group does not exist."),
+        ("sensor-group G sample-interval 0", "% Wrong parameter found at '^' position."),
+        ("undo sensor-group G", "The sensor group is used by a subscription."),
+    ],
+)
+def test_what_it_cannot_is_refused(cli, line, said):
+    cli.type(*configured(9, "buffermonitor/pfcspeeds"))
+    views = {
+        "sensor path": "sensor-group G",
+        "ipv4": "destination-group D",
+        "sensor-group": "subscription S",
+    }
+    view = next((view for begins, view in views.items() if line.startswith(begins)), "")
+    assert said in cli.type("system-view", "telemetry", view, line)
+
+
+def test_nobody_is_there_and_then_somebody_is(lab, cli, collector):
+    cli.type(*configured(1, "buffermonitor/egressdrops"))  # nobody listens at port 1
+    lab.clock.sleep(2)
+    view = ["system-view", "telemetry", "destination-group D"]
+    cli.type(*view, f"ipv4-address 127.0.0.1 port {collector.port}")
+    lab.clock.sleep(1.5)
+    assert collector.next()[0] == "buffermonitor/egressdrops"

@@ -1,0 +1,184 @@
+"""The third witness: it explains and contradicts, and it never stands for a counter."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import control_of, good_evidence
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.streams import StreamSample, StreamTrouble
+from labtests.measure.streamed import Streamed
+from labtests.verdicts import Outcome, bursts, kept_headroom, lossless, no_bursts
+
+START_S, END_S = 10.0, 15.0
+OUT, IN = "p3", "p1"
+DROPS = ("queue", 3, c.QUEUE_DROPPED_PACKETS)
+ROOM = {("sw", IN, 3): 100_000, ("sw", "p2", 5): 100_000}
+
+
+def samples(port, scope, index, counter, values):
+    return tuple(
+        StreamSample(
+            "sw", port, scope, index, counter, "bytes", value, at, at, at, f"gnmi /{counter}"
+        )
+        for at, value in enumerate(values, 9)
+    )
+
+
+def steady(port, scope, index, counter, value):
+    return samples(port, scope, index, counter, [value] * 9)
+
+
+HEADROOM = (
+    *samples(IN, "priority", 3, c.HEADROOM_PEAK_BYTES, [0, 0, 7_000, 40_000, 9_000, 0, 0, 0, 0]),
+    *steady("p2", "priority", 5, c.HEADROOM_PEAK_BYTES, 20_000),
+)
+
+
+def with_stream(evidence, *found, **fields):
+    streamed = Streamed(every_s={"sw": 1.0}, samples=tuple(found), rooms=ROOM, **fields)
+    return replace(evidence, streamed=streamed)
+
+
+def verdict_of(evidence):
+    plain = replace(evidence, streamed=None, changed=())
+    return lossless(evidence, {3, 5}, controls=(control_of(plain),))
+
+
+def facts(verdict):
+    return {fact.name: fact for fact in verdict.facts}
+
+
+MARGIN = f"sw {IN} priority 3 headroom in use, at most"
+
+
+def test_a_lossless_verdict_has_the_margin_to_the_headrooms_end(good):
+    verdict = verdict_of(with_stream(good, *HEADROOM, *steady(OUT, *DROPS, 7)))
+    assert verdict.outcome is Outcome.PASS
+    fact = facts(verdict)[MARGIN]
+    assert (fact.measured, fact.bound, fact.margin) == (40_000, "<= 100000", 60_000)
+    assert facts(verdict)["counters that the stream confirms"].measured == 1
+
+
+def test_without_a_stream_the_verdict_is_as_it_was(good):
+    assert MARGIN not in facts(verdict_of(good))
+    assert verdict_of(good).outcome is Outcome.PASS
+
+
+def test_a_stream_that_contradicts_the_counters_leaves_it_open_and_names_both(good):
+    dropped = samples(OUT, *DROPS, [7, 7, 7, 19, 19, 19, 19, 19, 19])
+    verdict = verdict_of(with_stream(good, *dropped))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    [said] = verdict.disagreements
+    assert "grew by 0 as read (raw dropped_packets) and by 12 as streamed (gnmi /dropped" in said
+
+
+def test_a_loss_by_the_counters_stays_a_loss_whatever_is_streamed(good):
+    lossy = replace(control_of(good_evidence()), kind="experiment")
+    verdict = lossless(with_stream(lossy, *steady(OUT, *DROPS, 7)), {3, 5})
+    assert verdict.outcome is Outcome.FAIL
+    assert any("as streamed" in said for said in verdict.disagreements)
+
+
+@pytest.mark.parametrize(
+    "kind", ["stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset"]
+)
+def test_a_stream_that_stops_takes_its_own_numbers_and_not_the_verdict(good, kind):
+    trouble = StreamTrouble(device="sw", kind=kind, text="it went", since_s=12.0, until_s=20.0)
+    seen = with_stream(good, *HEADROOM, troubles=(trouble,))
+    verdict = verdict_of(seen)
+    assert verdict.outcome is Outcome.PASS
+    fact = facts(verdict)[MARGIN]
+    assert (fact.measured, fact.note) == (None, "it went")
+    assert kept_headroom(seen).outcome is Outcome.INCONCLUSIVE
+    assert no_bursts(with_stream(good, *BURST, troubles=(trouble,))).outcome is not Outcome.PASS
+
+
+def test_a_trouble_before_the_phase_takes_nothing(good):
+    trouble = StreamTrouble(device="sw", kind="gap", text="it went", since_s=1.0, until_s=5.0)
+    verdict = verdict_of(with_stream(good, *HEADROOM, troubles=(trouble,)))
+    assert facts(verdict)[MARGIN].measured == 40_000
+
+
+def test_a_stream_that_ends_before_the_counters_were_read_contradicts_nothing(good):
+    dropped = samples(OUT, *DROPS, [7, 7, 7, 19])  # to 12 s; the counters were read at 16 s
+    assert verdict_of(with_stream(good, *dropped)).outcome is Outcome.PASS
+
+
+def test_what_counted_in_the_quiet_window_is_not_compared(good):
+    grown = replace(good, before=tuple(
+        replace(r, value=r.value + 1) if r.key == ("sw", OUT, *DROPS[:2], DROPS[2]) else r
+        for r in good.before
+    ))  # fmt: skip
+    dropped = samples(OUT, *DROPS, [7, 7, 7, 19, 19, 19, 19, 19, 19])
+    assert not verdict_of(with_stream(grown, *dropped)).disagreements
+
+
+def test_headroom_that_was_exceeded_is_a_failure_of_its_own_verdict(good):
+    beyond = samples(IN, "priority", 3, c.HEADROOM_PEAK_BYTES, [0, 0, 100_001, 0, 0, 0, 0, 0, 0])
+    verdict = kept_headroom(with_stream(good, *beyond, *HEADROOM[9:]))
+    assert verdict.outcome is Outcome.FAIL
+    assert "took 1 bytes more than its headroom" in verdict.because
+    assert kept_headroom(with_stream(good, *HEADROOM)).outcome is Outcome.PASS
+
+
+def test_samples_of_moments_prove_no_headroom(good):
+    moments = steady(IN, "priority", 3, c.HEADROOM_BYTES, 10)
+    verdict = kept_headroom(with_stream(good, *moments, *HEADROOM[9:]))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "only sampled moments" in verdict.because
+
+
+# -- microbursts -----------------------------------------------------------------------------------
+
+LENGTHS = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, 3_000)
+BURST = (
+    *samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 4_000, 4_000, 250_000, 4_000]),
+    *LENGTHS,
+)
+
+
+def test_a_peak_that_the_mean_hides_is_named_with_time_port_queue_and_flows(good):
+    [burst] = bursts(with_stream(good, *BURST))
+    assert (burst.device, burst.port, burst.queue) == ("sw", OUT, 3)
+    assert (burst.since_s, burst.until_s) == (12, 13)
+    assert (burst.peak_bytes, burst.mean_bytes) == (250_000, 3_000)
+    assert burst.flows == ("a → r (iperf3)", "b → r (iperf3)")
+    verdict = no_bursts(with_stream(good, *BURST))
+    assert verdict.outcome is Outcome.FAIL
+    assert "held 250000 bytes at a moment from 2.0 to 3.0 s" in verdict.because
+
+
+def test_only_flows_that_ran_then_are_named(good):
+    early = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 250_000, 4_000, 4_000])
+    [burst] = bursts(with_stream(good, *early, *LENGTHS))
+    assert burst.flows == ("a → r (iperf3)",)
+
+
+def test_a_queue_that_is_always_long_has_no_bursts(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [200_000, 250_000, 240_000, 260_000])
+    full = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, 180_000)
+    assert bursts(with_stream(good, *peaks, *full)) == ()
+    assert no_bursts(with_stream(good, *peaks, *full)).outcome is Outcome.PASS
+
+
+def test_a_few_frames_are_no_burst(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 9_000, 0, 0])
+    assert bursts(with_stream(good, *peaks)) == ()
+
+
+def test_a_watermark_that_still_shows_a_burst_is_one_burst(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
+    [burst] = bursts(with_stream(good, *peaks, *LENGTHS))
+    assert (burst.since_s, burst.until_s) == (10, 13)
+
+
+def test_of_the_most_since_somebody_cleared_it_only_news_is_a_burst(good):
+    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [90_000, 90_000, 90_000, 150_000, 150_000])
+    [burst] = bursts(with_stream(good, *most, *LENGTHS))
+    assert (burst.peak_bytes, burst.since_s, burst.until_s) == (150_000, 11, 12)
+
+
+def test_without_the_most_of_intervals_nothing_is_said_of_bursts(good):
+    assert no_bursts(good).outcome is Outcome.INCONCLUSIVE
+    assert no_bursts(with_stream(good, *LENGTHS)).outcome is Outcome.INCONCLUSIVE
