@@ -7,9 +7,10 @@ n alike that share a line fairly, each has n.
 import math
 from collections.abc import Iterator, Sequence
 
+from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, outcome
-from labtests.verdicts.marks_first import FAIR_INDEX, jain
+from labtests.verdicts.marks_first import FAIR_INDEX, held_by_links, jain
 from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, passed, unproven
 
 WORST_SLOWDOWN = 1.5
@@ -34,9 +35,12 @@ def completed_alike(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict
 
 def _completed_alike(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    rates = [flow.goodput_bits_per_s or 0.0 for flow in evidence.flows]
+    slow = held_by_links(evidence)
+    each = zip(evidence.senders, evidence.flows, strict=False)
+    flows = [flow for place, flow in each if place.device not in slow]
+    rates = [flow.goodput_bits_per_s or 0.0 for flow in flows]
     if len(rates) < 2 or not all(rates):
-        yield unproven("not every transfer has told how long it took")
+        yield unproven("not every transfer has told how long it took, or links hold all but one")
         return
     slowdowns = sorted(ceiling / rate for rate in rates)
     yield passed(
@@ -49,14 +53,13 @@ def _completed_alike(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
             )
         )
     )
-    yield from _alike(evidence, rates, slowdowns[-1] / len(rates))
+    yield from _alike(flows, rates, slowdowns[-1] / len(evidence.flows))
 
 
-def _alike(evidence: Evidence, rates: Sequence[float], worst: float) -> Iterator[Finding]:
+def _alike(flows: Sequence[FlowResult], rates: Sequence[float], worst: float) -> Iterator[Finding]:
     """Who has much more than all others is named; who has less may be slow by itself."""
     most, least = max(rates), min(rates)
-    greedy = evidence.flows[rates.index(most)].sender
-    slow = evidence.flows[rates.index(least)].sender
+    greedy, slow = flows[rates.index(most)].sender, flows[rates.index(least)].sender
     others = (sum(rates) - most) / (len(rates) - 1)
     took = f"{greedy} had {most / others:.1f} times what the others had, as a mean"
     limit = f"{slow} had {least / 1e9:.3g} Gb/s: its own limit, or rates that come back too slowly"

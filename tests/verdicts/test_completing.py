@@ -46,6 +46,14 @@ def test_one_that_is_slow_by_itself_is_no_proof_against_the_network():
     assert "h2 had 0.3 Gb/s: its own limit" in verdict.because
 
 
+def test_a_sender_whose_link_is_slow_is_not_held_against_the_others():
+    seen = transfers(3.0, 3.0, 0.9, 2.9)
+    places = list(seen.senders)
+    places[2] = replace(places[2], link_bits_per_s=1e9)
+    verdict = completed_alike(replace(seen, senders=tuple(places)), ceiling_bits_per_s=CEILING)
+    assert verdict.outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize("rates", [(2.3, 0.0, 2.3), (9.2,)], ids=["no figure", "one alone"])
 def test_without_figures_of_all_nothing_is_said(rates):
     assert judged(*rates).outcome is Outcome.INCONCLUSIVE
