@@ -101,12 +101,13 @@ def capture(folder: Path) -> None:
             sys.exit(f"no green run to mutate:\n{done.stdout}{done.stderr}")
 
 
-def todo(files: list[Path], asked: argparse.Namespace, done: set[tuple[str, int, int]]):
+def todo(files: list[Path], asked: argparse.Namespace, done: dict[tuple[str, int, int], int]):
     """File, seed, number of the chunk and mutations in it."""
     for file in files:
         for number in range(-(-asked.each // CHUNK)):
-            if (file.name.partition(".pickle")[0], asked.seed, number) not in done:
-                yield file, asked.seed, number, min(CHUNK, asked.each - number * CHUNK)
+            count = min(CHUNK, asked.each - number * CHUNK)
+            if done.get((file.name.partition(".pickle")[0], asked.seed, number), 0) < count:
+                yield file, asked.seed, number, count
 
 
 def kept(file: Path) -> list[dict[str, Any]]:
@@ -114,6 +115,10 @@ def kept(file: Path) -> list[dict[str, Any]]:
         return []
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def _key(told: dict[str, Any]) -> tuple[str, int, int]:
+    return told["case"], told["seed"], told["chunk"]
 
 
 def matrix(results: list[dict[str, Any]]) -> int:
@@ -164,7 +169,7 @@ def main() -> int:
         if not asked.suite or any(word in file.name for word in asked.suite)
     ]
     names = {file.name.partition(".pickle")[0] for file in files}
-    done = {(each["case"], each["seed"], each["chunk"]) for each in kept(results)}
+    done = {_key(each): sum(each["made"].values()) for each in kept(results)}
     with ProcessPoolExecutor(asked.jobs) as pool, results.open("a", encoding="utf-8") as out:
         for told in pool.map(chunk, *zip(*todo(files, asked, done), strict=True) or ([],) * 4):
             out.write(json.dumps(vars(told)) + "\n")
@@ -173,7 +178,8 @@ def main() -> int:
                   f"{told.green.total()} green", flush=True)  # fmt: skip
             for sentence in told.sentences[:SHOWN]:
                 print(f"GREEN {told.case}: {sentence}", flush=True)
-    ours = [r for r in kept(results) if r["case"] in names and r["seed"] == asked.seed]
+    last = {_key(each): each for each in kept(results)}  # a chunk that was made longer since
+    ours = [r for r in last.values() if r["case"] in names and r["seed"] == asked.seed]
     return int(matrix(ours) > 0)
 
 
