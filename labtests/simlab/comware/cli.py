@@ -82,6 +82,11 @@ def _enter_range(session: kit.CliSession, call: kit.CliCall) -> str:
     return ""
 
 
+def _apply_system(switch: kit.EmulatedSwitch, root: kit.CliSection) -> None:
+    kit.apply_ports(switch, root)
+    telemetry.follow(switch, root)
+
+
 SAVE = {"save": kit.CliCommand(_save), "save force": kit.save(words.SAVED)}
 IN_USER_VIEW = {
     "system-view": kit.to_view("system", words.SYSTEM_VIEW),
@@ -102,6 +107,7 @@ IN_SYSTEM_VIEW = {
     "interface <port>": kit.enter("interface"),
     "interface range <port> to <last>": kit.CliCommand(_enter_range),
     **{f"qos map-table {name}": kit.enter(name) for name in maps.KINDS},
+    **telemetry.OF_SYSTEM_VIEW,
 }
 BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
 """A view below system view also knows the commands of system view, as on the real switch:
@@ -129,6 +135,16 @@ VIEWS = {
         )
         for name, kind in maps.KINDS.items()
     },
+    **{
+        name: kit.View(
+            prompt="[{host}-telemetry]"
+            if name == telemetry.TELEMETRY
+            else f"[{{host}}-telemetry-{name}-{{name}}]",
+            up="system" if name == telemetry.TELEMETRY else telemetry.TELEMETRY,
+            commands=BELOW | commands,
+        )
+        for name, commands in telemetry.OF_VIEWS.items()
+    },
 }
 
 COMWARE = kit.SwitchCli(
@@ -137,10 +153,11 @@ COMWARE = kit.SwitchCli(
     arguments=_arguments,
     views=VIEWS,
     kinds={
-        "": kit.SectionKind(settings=SYSTEM, changed=kit.apply_ports),
+        "": kit.SectionKind(settings=SYSTEM, changed=_apply_system),
         "interface": ports.KIND,
         wred.TABLE: wred.KIND,
         **maps.KINDS,
+        **telemetry.KINDS,
     },
     screens=Path(__file__).parent / "screens",
     types=words.TYPES,
