@@ -28,6 +28,9 @@ PRESSED = 2
 LEAST_SHARE = 0.5
 """Of a CNP each interval: a NIC that keeps it for its port as a whole sends that many, whatever the
 number of its flows."""
+BUFFERS_BITS = 8 * 16_000_000
+"""What switches may hold when the senders have ended, and what is answered as it arrives: seen at
+1G, where it takes longest."""
 HELD_SHARE, BACK_SHARE = 0.6, 0.9
 """Of what a sender had alone: at most, while it is pressed; at least, in its last row."""
 LESS_SHARE = 0.8
@@ -59,13 +62,14 @@ def _spaced(evidence: Evidence, interval_us: int | None) -> Iterator[Finding]:
     if not interval_us:
         yield unproven(f"{evidence.receiver.device} does not tell min_time_between_cnps")
         return
-    each = (evidence.end_s - evidence.start_s) * 1e6 / interval_us
+    seconds = evidence.end_s - evidence.start_s + BUFFERS_BITS / evidence.line_bits_per_s
+    each = seconds * 1e6 / interval_us
     most = round(len(evidence.flows) * (each + 1))
     told, pressing = sent.increase or 0, marked.increase or 0
     fact = fact_of(sent, f"<= {most}", "CNPs", margin=most - told)
     many = (
         f"{evidence.receiver.device} sent {told} CNPs to {len(evidence.flows)} flows in "
-        f"{evidence.end_s - evidence.start_s:.3g} s: more than one each {interval_us} us to each"
+        f"{seconds:.3g} s: more than one each {interval_us} us to each"
     )
     yield passed(fact) if told <= most else failed(many, fact)
     if pressing < PRESSED * most:
