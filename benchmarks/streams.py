@@ -84,7 +84,7 @@ def _collect(answer: Any, port: int, devices: int, ports: int, seconds: int) -> 
     from labtests.capabilities.streams import StreamSample, StreamTable
     from labtests.drivers.sonic.streams import LEAVES
     from labtests.inventory import TelemetryPlace
-    from labtests.streams import Collectors, Source
+    from labtests.streams import Collectors, StreamSource
 
     told = {PORT.format(n): PORT.format(n) for n in range(ports)}
     table = StreamTable(
@@ -92,7 +92,7 @@ def _collect(answer: Any, port: int, devices: int, ports: int, seconds: int) -> 
     )
     place = TelemetryPlace(kind="gnmi", port=port, address="127.0.0.1")
     sources = [
-        Source(device=f"switch{n}", host="127.0.0.1", place=place, table=table)
+        StreamSource(device=f"switch{n}", host="127.0.0.1", place=place, table=table)
         for n in range(devices)
     ]
     oldest_s, listened = 0.0, 0

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from labtests.capabilities.records import PauseTimeout
+from labtests.capabilities.records import PortPauseTimeout
 from labtests.verdicts import dropped_all, kept_through
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 SHARE = 0.25  # of line rate, each of two
-TIMEOUT = PauseTimeout(on=True, timeout_ms=100)
+TIMEOUT = PortPauseTimeout(on=True, timeout_ms=100)
 WITHIN_MS = 200  # or one look of the switch (100 ms) later
 SHORT_MS, LONG_MS = 50, 450
 TIMES, APART_S = 3, 0.5

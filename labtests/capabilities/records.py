@@ -73,7 +73,7 @@ class WatchdogTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PauseTimeout:
+class PortPauseTimeout:
     """After how long a pause a port drops all that it has to send, of every class, as long as the
     pause goes on. What comes in goes on. No watchdog: it shuts no queue, and counts nothing."""
 

@@ -19,10 +19,10 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
-    PauseTimeout,
     PfcAlarm,
     PfcSetting,
     PortDeadlockDetection,
+    PortPauseTimeout,
     PortState,
     PortWatchdog,
     QueueLimitSetting,
@@ -94,7 +94,7 @@ PFC_WATCHDOG = Kind[PortWatchdog](
 WATCHDOG_TIMES = Kind[WatchdogTimes](
     "watchdog_times", "a switch whose PFC watchdog has times that can be set"
 )
-PAUSE_TIMEOUT = Kind[PauseTimeout](
+PAUSE_TIMEOUT = Kind[PortPauseTimeout](
     "pause_timeout", "a switch that drops all that a port has to send which is paused for too long"
 )
 

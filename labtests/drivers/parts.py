@@ -7,7 +7,7 @@ from labtests.capabilities.driver import Driver
 from labtests.core.errors import CommandRejected
 
 
-class Part:
+class PlatformPart:
     """A part of the driver of one device, by its name and ports in the testbed file."""
 
     def __init__(self, device: str, ports: tuple[str, ...] = ()) -> None:

@@ -23,9 +23,9 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     EcnSetting,
     MarkingCurve,
-    PauseTimeout,
     PfcAlarm,
     PfcSetting,
+    PortPauseTimeout,
     SchedulingSetting,
     TrustSetting,
     WatchdogTimes,
@@ -431,7 +431,7 @@ class Incast:
         self.set(place, WATCHDOG_TIMES, times.suiting(self.lab.current(place, WATCHDOG_TIMES)))
         self.set(at, PFC_WATCHDOG, "on" if times.on else "off")
 
-    def drop_after(self, timeout: PauseTimeout) -> None:
+    def drop_after(self, timeout: PortPauseTimeout) -> None:
         """The bottleneck's switch drops all that a port has to send which is paused for so long."""
         self.set(self.lab.place(self.bottleneck, PAUSE_TIMEOUT), PAUSE_TIMEOUT, timeout)
 

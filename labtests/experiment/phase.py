@@ -25,7 +25,7 @@ from labtests.experiment.settings import (
     settings_seen,
 )
 from labtests.experiment.storming import ReceiverStorm, storming
-from labtests.experiment.streaming import Streams
+from labtests.experiment.streaming import StreamsOfPhase
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import (
@@ -114,7 +114,7 @@ class Phase:
         """Run it to its end and return everything it saw, raw."""
         self.lab.expect_lease()  # traffic disturbs whoever has the lab by now
         counters = _Counters(Telemetry(self.lab, self.lab.clock), self._watch())
-        streams = Streams(self.lab, self._watch(), self.pace)
+        streams = StreamsOfPhase(self.lab, self._watch(), self.pace)
         streams.begin()
         self._say("quiet window")
         seen = self._settings()

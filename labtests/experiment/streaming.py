@@ -10,7 +10,7 @@ from labtests.measure.telemetry import Watch
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
+class StreamsOfPhase:
     """Nothing where the lab has no streams."""
 
     lab: Lab

@@ -8,7 +8,7 @@ from labtests.capabilities.streams import Streaming
 from labtests.core.errors import DeviceError
 from labtests.inventory import Device, Endpoint
 from labtests.lab.lab import Lab
-from labtests.streams import Collectors, Source
+from labtests.streams import Collectors, StreamSource
 from labtests.transport.ssh.passwords import password_named
 
 
@@ -32,7 +32,7 @@ def open_streams(lab: Lab, say: Callable[[str], None], *, epoch_s: float = 0.0) 
             _subscribe(lab, source)
 
 
-def _source(lab: Lab, device: Device) -> Source:
+def _source(lab: Lab, device: Device) -> StreamSource:
     place = device.telemetry
     assert place is not None
     streaming = lab.drivers[device.name].able(Streaming)
@@ -48,7 +48,7 @@ def _source(lab: Lab, device: Device) -> Source:
     user = place.user or device.management.user
     name = place.password_env or device.management.password_env
     password = None if name is None or place.kind == "dial-out" else password_named(name)
-    return Source(
+    return StreamSource(
         device=device.name,
         host=device.management.host,
         place=place,
@@ -57,7 +57,7 @@ def _source(lab: Lab, device: Device) -> Source:
     )
 
 
-def _subscribe(lab: Lab, source: Source) -> None:
+def _subscribe(lab: Lab, source: StreamSource) -> None:
     """A port of 0 is one that is found when a run begins: in a plan any may stand for it."""
     place, table = source.place, source.table
     ours = DialOut(

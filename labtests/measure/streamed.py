@@ -20,7 +20,7 @@ BREAKS = frozenset({"stopped", "gap", "dropped", "behind", "unreadable", "refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Headroom:
+class HeadroomLeft:
     """What a port's priority took of its headroom at most, in bytes, when that was (lab's clock),
     and what it has; None: not known, and `because` says why. `momentary`: of samples of a moment,
     between which it may have been more."""
@@ -77,7 +77,7 @@ class Streamed:
 
     def headroom(
         self, port: tuple[str, str], priority: int, since_s: float, until_s: float
-    ) -> Headroom:
+    ) -> HeadroomLeft:
         """The most that this port's priority took of it from then to then."""
         device, interface = port
         room = self.rooms.get((device, interface, priority))
@@ -87,7 +87,7 @@ class Streamed:
             within = [s for s in series if since_s <= s.time_s <= until_s + self.every_s[device]]
             if within and not why:
                 most = max(within, key=lambda sample: sample.value)
-                return Headroom(
+                return HeadroomLeft(
                     device=device,
                     port=interface,
                     priority=priority,
@@ -97,7 +97,7 @@ class Streamed:
                     momentary=counter == c.HEADROOM_BYTES,
                     because="" if room is not None else "how much headroom it has is not told",
                 )
-        return Headroom(
+        return HeadroomLeft(
             device=device,
             port=interface,
             priority=priority,

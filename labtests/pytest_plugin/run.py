@@ -65,7 +65,7 @@ from labtests.report import (
 from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle
 from labtests.transport.ssh.passwords import names_of_passwords, passwords_of
 from labtests.transport.transcript import Transcript
-from labtests.watching.export import Exporting, Wanted
+from labtests.watching.export import Exporting, WantedExports
 
 MODELLED = (
     "packets, shared buffer, PFC, WRED/ECN, DCQCN and go-back-N of a switch and its hosts; not "
@@ -249,7 +249,7 @@ class Run:
         stream is another one. Raises DeviceError, WrongOption."""
         open_streams(lab, say, epoch_s=0.0 if self.process is None else self.process.clock.epoch_s)
         file, port = option(self.config, "stream_influx"), option(self.config, "stream_metrics")
-        wanted = Wanted(
+        wanted = WantedExports(
             influx=None if file is None else Path(file),
             metrics=None if port is None else ("127.0.0.1", port),
         )

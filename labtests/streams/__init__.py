@@ -4,6 +4,6 @@ them, and nothing that is missing is filled in (docs/telemetry.md).
 """
 
 from labtests.streams.collectors import Collectors, Listener
-from labtests.streams.source import Source
+from labtests.streams.source import StreamSource
 
-__all__ = ["Collectors", "Listener", "Source"]
+__all__ = ["Collectors", "Listener", "StreamSource"]

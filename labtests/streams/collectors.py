@@ -26,8 +26,8 @@ from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
-from labtests.streams.source import Source
-from labtests.streams.told import Told, Unreadable
+from labtests.streams.source import StreamSource
+from labtests.streams.told import ToldValues, Unreadable
 
 MOST_SAMPLES, MOST_ALARMS, MOST_TROUBLES = 200_000, 2_000, 2_000
 """That are kept at once, of the phase that runs."""
@@ -43,7 +43,7 @@ CAUGHT_UP_WITHIN_S = 2.0
 class Reader(Protocol):
     """What makes values of a device's messages."""
 
-    def read(self, content: bytes) -> list[Told]:
+    def read(self, content: bytes) -> list[ToldValues]:
         """What it tells. Raises Unreadable."""
         ...
 
@@ -89,7 +89,7 @@ class Collectors(AbstractContextManager["Collectors"]):
     time has more than the lab's."""
 
     def __init__(
-        self, sources: Sequence[Source], *, epoch_s: float = 0.0, inbox: Inbox | None = None
+        self, sources: Sequence[StreamSource], *, epoch_s: float = 0.0, inbox: Inbox | None = None
     ) -> None:
         self.sources = {source.device: source for source in sources}
         self._inbox = inbox or Inbox()
@@ -171,7 +171,7 @@ class Collectors(AbstractContextManager["Collectors"]):
 
     # -- receiving: any thread -----------------------------------------------------------------
 
-    def _open(self, source: Source) -> None:
+    def _open(self, source: StreamSource) -> None:
         """A stream that cannot be opened is told; the others go on."""
         received, refused = self._received, self._refused
         try:
@@ -247,7 +247,7 @@ class Collectors(AbstractContextManager["Collectors"]):
 
     # -- with the lock held ---------------------------------------------------------------------
 
-    def _order(self, source: Source) -> Order:
+    def _order(self, source: StreamSource) -> Order:
         tell = partial(self._told, source.device)
         every_s = source.place.sample_every_s
         return Order(source.device, every_s, tell, ahead_s=self._epoch_s)
@@ -317,5 +317,5 @@ def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTr
     return StreamTrouble(device=device, kind=kind, text=text, since_s=at_s, until_s=at_s)
 
 
-def _reader(source: Source) -> Reader:
+def _reader(source: StreamSource) -> Reader:
     return GnmiReader(source) if source.place.kind == "gnmi" else DialOutReader(source)

@@ -15,8 +15,8 @@ from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import StreamMeaning
 from labtests.core.output import quoted_excerpt
 from labtests.protocols.needed import needed
-from labtests.streams.source import Source, bound, options
-from labtests.streams.told import Told, Unreadable, whole_number
+from labtests.streams.source import StreamSource, bound, options
+from labtests.streams.told import ToldValues, Unreadable, whole_number
 
 STREAMS_AT_ONCE = 8
 """Of one switch: one for each subscription, and more while it dials again."""
@@ -28,7 +28,7 @@ class DialOutServer:
 
     def __init__(
         self,
-        source: Source,
+        source: StreamSource,
         received: Callable[[str, bytes], None],
         refused: Callable[[str, str], None],
     ) -> None:
@@ -75,14 +75,14 @@ def _handlers(grpc: Any, receive: Callable[[Iterable[bytes], Any], bytes]) -> tu
 class DialOutReader:
     """Reads what one switch sends."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: StreamSource) -> None:
         from labtests.protocols import dialout
 
         self._message, self._source = dialout.DialoutMsg, source
         self._meanings: dict[str, StreamMeaning | None] = {}
         self._error = needed("google.protobuf.message").DecodeError
 
-    def read(self, content: bytes) -> list[Told]:
+    def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, a row at a time. Raises Unreadable."""
         try:
             message = self._message.FromString(content)
@@ -96,7 +96,7 @@ class DialOutReader:
             ) from error
         return self._tables(said, message.sensorPath)
 
-    def _tables(self, said: Any, path: str) -> list[Told]:
+    def _tables(self, said: Any, path: str) -> list[ToldValues]:
         whole = _any_case(said, "Notification")
         if not isinstance(whole, Mapping):
             raise Unreadable(f"{path}: it has no Notification")
@@ -106,9 +106,11 @@ class DialOutReader:
         rows = [(where, row) for where, row in _rows(whole) if isinstance(row, Mapping)]
         return [self._row(where, row, time_ms / MS_PER_S) for where, row in rows]
 
-    def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> Told:
+    def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
         port = self._source.table.port_of(str(row.get("IfName")))
-        told = Told(path=f"{where}[{row.get('IfName')}]", device_s=time_s, values=[], unread=[])
+        told = ToldValues(
+            path=f"{where}[{row.get('IfName')}]", device_s=time_s, values=[], unread=[]
+        )
         if port is None:
             return told
         if (alarm := self._meaning(where)) is not None:
@@ -121,7 +123,7 @@ class DialOutReader:
                 self._field(told, meaning._replace(port=port), f"{where}/{name}", value)
         return told
 
-    def _field(self, told: Told, meaning: StreamMeaning, path: str, value: Any) -> None:
+    def _field(self, told: ToldValues, meaning: StreamMeaning, path: str, value: Any) -> None:
         if meaning.scope == "port":
             told.take(meaning, path, value)
             return
@@ -180,6 +182,6 @@ def _in_words(row: Mapping[str, Any]) -> str:
     return "of a kind that is not told" if kind is None else _ALARMS.get(kind, f"of kind {kind}")
 
 
-def listening(source: Source, port: int) -> Source:
+def listening(source: StreamSource, port: int) -> StreamSource:
     """The same source at the port that was found free."""
     return replace(source, place=replace(source.place, port=port))

@@ -10,8 +10,8 @@ from typing import Any
 
 from labtests.capabilities.streams import StreamMeaning
 from labtests.protocols.needed import needed
-from labtests.streams.source import Source, channel
-from labtests.streams.told import Told, Unreadable
+from labtests.streams.source import StreamSource, channel
+from labtests.streams.told import ToldValues, Unreadable
 
 METHOD = "/gnmi.gNMI/Subscribe"
 NS_PER_S = 10**9
@@ -19,7 +19,7 @@ LEAST_WAIT_S, MOST_WAIT_S = 0.5, 15.0
 """Before it is tried again: doubled each time that nothing came."""
 
 
-def request(source: Source, *, optional: bool = True) -> Any:
+def request(source: StreamSource, *, optional: bool = True) -> Any:
     """The one that opens the stream. Raises ValueError for a path that is none."""
     from labtests.protocols import gnmi  # needs the extra
 
@@ -50,7 +50,7 @@ class GnmiClient:
 
     def __init__(
         self,
-        source: Source,
+        source: StreamSource,
         received: Callable[[str, bytes], None],
         refused: Callable[[str, str], None],
     ) -> None:
@@ -115,14 +115,14 @@ def _said(error: Any) -> str:
 class GnmiReader:
     """Reads the notifications of one switch. What a path means is looked up once."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: StreamSource) -> None:
         from labtests.protocols import gnmi  # needs the extra
 
         self._gnmi, self._source = gnmi, source
         self._paths: dict[tuple[bytes, bytes], str] = {}
         self._meanings: dict[str, StreamMeaning | None] = {}
 
-    def read(self, content: bytes) -> list[Told]:
+    def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, path by path. Raises Unreadable."""
         try:
             message = self._gnmi.pb2.SubscribeResponse.FromString(content)
@@ -137,13 +137,13 @@ class GnmiReader:
         error: type[Exception] = needed("google.protobuf.message").DecodeError
         return error
 
-    def _told(self, prefix: bytes, parent: Any, update: Any, time_s: float) -> Told:
+    def _told(self, prefix: bytes, parent: Any, update: Any, time_s: float) -> ToldValues:
         path = self._path(prefix, parent, update.path)
         try:
             value = self._gnmi.value(update.val)
         except ValueError as error:
             raise Unreadable(f"{path}: {error}") from error
-        told = Told(path=path, device_s=time_s, values=[], unread=[])
+        told = ToldValues(path=path, device_s=time_s, values=[], unread=[])
         self._read(told, path, value)
         return told
 
@@ -154,7 +154,7 @@ class GnmiReader:
             known = self._paths[key] = self._gnmi.text(parent, path)
         return known
 
-    def _read(self, told: Told, path: str, value: Any) -> None:
+    def _read(self, told: ToldValues, path: str, value: Any) -> None:
         """A tree's leaves have their names behind the path, without the module's."""
         if isinstance(value, Mapping):
             for name, each in value.items():

@@ -14,7 +14,7 @@ from labtests.capabilities.streams import (
     StreamSample,
     TroubleKind,
 )
-from labtests.streams.told import Told
+from labtests.streams.told import ToldValues
 
 GAP = 2.5
 """So many intervals without a sample of a path are a gap: switches are late by a part of one."""
@@ -38,7 +38,7 @@ class Order:
     _values: dict[StreamMeaning, int] = field(default_factory=dict)
 
     def take(
-        self, told: Told, arrived_s: float, source: str
+        self, told: ToldValues, arrived_s: float, source: str
     ) -> Iterator[StreamSample | StreamAlarm]:
         """What it tells that is new."""
         for text in told.unread:
@@ -63,7 +63,7 @@ class Order:
                     *(time_s, told.device_s, arrived_s),
                 )
 
-    def _placed(self, told: Told) -> Literal["new", "late", "duplicate"]:
+    def _placed(self, told: ToldValues) -> Literal["new", "late", "duplicate"]:
         """Among those of its path. What is pushed has no interval."""
         if told.values[0][0].alarm:
             return "new"

@@ -14,7 +14,7 @@ MESSAGE_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class StreamSource:
     """One switch, how it streams, and what that means. `login` is user and password."""
 
     device: str
@@ -24,7 +24,7 @@ class Source:
     login: tuple[str, str] | None = field(default=None, repr=False)
 
 
-def options(source: Source) -> list[tuple[str, Any]]:
+def options(source: StreamSource) -> list[tuple[str, Any]]:
     """Of a channel, or of a server. No keepalive: servers hang up on who pings more often than
     every five minutes, and a stream that stops is seen by what does not come."""
     told: list[tuple[str, Any]] = [
@@ -37,7 +37,7 @@ def options(source: Source) -> list[tuple[str, Any]]:
     return told
 
 
-def channel(source: Source) -> Any:
+def channel(source: StreamSource) -> Any:
     """To its gNMI server, with TLS unless the testbed says otherwise. Raises DeviceError for a file
     that cannot be read."""
     grpc = needed("grpc")
@@ -49,7 +49,7 @@ def channel(source: Source) -> Any:
     return grpc.secure_channel(address, credentials, options(source))
 
 
-def bound(server: Any, source: Source) -> int:
+def bound(server: Any, source: StreamSource) -> int:
     """The port where our server hears its switch, which has to show a certificate of the CA.
     Raises DeviceError."""
     grpc = needed("grpc")
@@ -72,7 +72,7 @@ def bound(server: Any, source: Source) -> int:
         ) from error
 
 
-def _files(source: Source) -> tuple[bytes, bytes, bytes]:
+def _files(source: StreamSource) -> tuple[bytes, bytes, bytes]:
     tls = source.place.tls
     assert tls is not None
     try:

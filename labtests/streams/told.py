@@ -12,7 +12,7 @@ class Unreadable(ValueError):
     """A message, or a value in it, is not what its protocol says. The text says why."""
 
 
-class Told(NamedTuple):
+class ToldValues(NamedTuple):
     """The values of one path at one moment of the device's clock, in seconds since 1970, and a
     sentence for each that is no number. A value is an integer, of an alarm a text."""
 

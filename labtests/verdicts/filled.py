@@ -33,7 +33,7 @@ REST_SAMPLES, REFRESHES = 3, 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
+class _FilledMoment:
     """A sample: packets sent and forwarded since the phase began."""
 
     first_s: float
@@ -184,7 +184,7 @@ def _at_rest(evidence: Evidence) -> Iterator[int]:
             yield first.sent - first.forwarded
 
 
-def _moments(evidence: Evidence) -> Iterator[_Moment]:
+def _moments(evidence: Evidence) -> Iterator[_FilledMoment]:
     if not evidence.senders:
         return
     place = evidence.senders[0]
@@ -200,7 +200,7 @@ def _moments(evidence: Evidence) -> Iterator[_Moment]:
         counts = [now - then for now, then in values if now is not None and then is not None]
         if len(counts) == 2:
             times = [r.time_s for r in each.values()]
-            yield _Moment(
+            yield _FilledMoment(
                 first_s=min(r.asked_s or r.time_s for r in each.values()),
                 last_s=max(times),
                 sent=counts[0],

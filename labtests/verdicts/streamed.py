@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.measure.streamed import Headroom, Streamed
+from labtests.measure.streamed import HeadroomLeft, Streamed
 from labtests.verdicts.bursts import bursts
 from labtests.verdicts.outcome import (
     Fact,
@@ -77,7 +77,7 @@ def no_bursts(evidence: Evidence) -> Verdict:
     )
 
 
-def headrooms(evidence: Evidence) -> tuple[Headroom, ...]:
+def headrooms(evidence: Evidence) -> tuple[HeadroomLeft, ...]:
     """Of the switch ports where the flows come in."""
     if evidence.streamed is None:
         return ()
@@ -94,7 +94,7 @@ def _priority(place: Place) -> int:
     return place.queue if place.priority is None else place.priority
 
 
-def _headroom_fact(found: Headroom) -> Finding:
+def _headroom_fact(found: HeadroomLeft) -> Finding:
     moments = "of sampled moments: it may have been more between them"
     bound = "reported" if found.room_bytes is None else f"<= {found.room_bytes}"
     return passed(

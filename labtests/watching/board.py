@@ -13,7 +13,7 @@ TOLD_AT_MOST = 8
 _PER_PORT = -1
 
 
-class Place(NamedTuple):
+class BoardRow(NamedTuple):
     """One priority of a port; -1 is the port as a whole."""
 
     device: str
@@ -58,7 +58,7 @@ class Board:
     """All places of a lab."""
 
     def __init__(self) -> None:
-        self.places: dict[Place, Now] = {}
+        self.places: dict[BoardRow, Now] = {}
         self.told: deque[str] = deque(maxlen=TOLD_AT_MOST)
         self.samples = self.alarms = self.troubles = 0
         self.time_s = 0.0
@@ -70,7 +70,7 @@ class Board:
                 self.samples += 1
                 self.time_s = max(self.time_s, record.time_s)
                 index = _PER_PORT if record.index is None else record.index
-                place = Place(record.device, record.port, index)
+                place = BoardRow(record.device, record.port, index)
                 self.places.setdefault(place, Now()).take(record)
             else:
                 self._tell(record)

@@ -12,7 +12,7 @@ from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
 from labtests.lab.streaming import open_streams
 from labtests.recovery.opening import OpenRequest, opened
-from labtests.watching.export import Exporting, Wanted
+from labtests.watching.export import Exporting, WantedExports
 from labtests.watching.view import view
 
 Say = Callable[[str], None]
@@ -29,7 +29,7 @@ class WatchRequest:
     faults: Sequence[str] = ()
     seconds: float | None = None
     every: bool = False
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: WantedExports = field(default_factory=WantedExports)
 
 
 def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:

@@ -16,7 +16,7 @@ TAKE_WITHIN_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedExports:
     """`record`: JSON lines; `influx`: InfluxDB's; `metrics`: address and port for Prometheus."""
 
     record: Path | None = None
@@ -32,7 +32,7 @@ class Wanted:
 class Exporting:
     """From now until `close`. Raises LabError for a file or port that cannot be had."""
 
-    def __init__(self, streams: Collectors, lab: str, wanted: Wanted) -> None:
+    def __init__(self, streams: Collectors, lab: str, wanted: WantedExports) -> None:
         self.board = Board()
         self._listener = streams.listen()
         self._ended = threading.Event()

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from labtests.capabilities import counters as c
 from labtests.core.output import clean
-from labtests.watching.board import Board, Now, Place
+from labtests.watching.board import Board, BoardRow, Now
 
 COLUMNS = (
     *("port", "priority", "Gbit/s", "queue kB", "peak kB", "headroom kB"),
@@ -29,7 +29,7 @@ def view(board: Board, *, every: bool = False) -> Group:
     return Group(table if board.places else _QUIET, *told)
 
 
-def _row(place: Place, now: Now) -> Iterator[Text]:
+def _row(place: BoardRow, now: Now) -> Iterator[Text]:
     yield Text(clean(f"{place.device}:{place.port}"))
     yield Text("" if place.index < 0 else str(place.index))
     rate = now.bits_per_s

@@ -4,14 +4,14 @@ import pytest
 from driven import driving
 from nexus_bench import PORTS, NexusBench, emulated
 
-from labtests.capabilities.records import PauseTimeout
+from labtests.capabilities.records import PortPauseTimeout
 from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.nxos.pause_timeout import parse_timeout
-from labtests.network import PauseTimeout as InForce
+from labtests.network import PortPauseTimeout as InForce
 from labtests.transport.protocol import Reply
 
-OFF = PauseTimeout(on=False, timeout_ms=500)
-FAST = PauseTimeout(on=True, timeout_ms=100)
+OFF = PortPauseTimeout(on=False, timeout_ms=500)
+FAST = PortPauseTimeout(on=True, timeout_ms=100)
 MODE = "system default interface pause mode edge"
 TIME = "system default interface pause timeout 100 mode edge"
 CLOCK = "18:57:38.347 UTC Mon Oct 19 2015"
@@ -42,7 +42,7 @@ def test_it_is_made_in_force_at_edge_ports_and_put_back(bench, driver):
 
 def test_a_time_that_no_switch_takes_is_refused_before_it_is_sent(driver):
     with pytest.raises(CommandRejected, match="150 ms is not in 100"):
-        driver.set_pause_timeout("", PauseTimeout(on=True, timeout_ms=150))
+        driver.set_pause_timeout("", PortPauseTimeout(on=True, timeout_ms=150))
 
 
 def test_one_that_is_on_before_a_run_stands_in_the_way(bench, driver):
@@ -75,6 +75,6 @@ def test_lines_of_others_are_passed_over_and_one_that_is_new_is_refused():
 
     assert parse() == OFF
     assert parse("system default switchport shutdown", MODE, TIME) == FAST
-    assert parse(TIME) == PauseTimeout(on=False, timeout_ms=100)
+    assert parse(TIME) == PortPauseTimeout(on=False, timeout_ms=100)
     with pytest.raises(UnreadableOutput, match="unrecognised: 'system default interface pause x'"):
         parse(MODE, "system default interface pause x")

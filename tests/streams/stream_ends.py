@@ -22,7 +22,7 @@ from labtests.capabilities.streams import Streaming, StreamTable
 from labtests.drivers import driver_module
 from labtests.inventory import TelemetryPlace, TlsFiles
 from labtests.protocols import dialout, gnmi
-from labtests.streams import Source
+from labtests.streams import StreamSource
 
 PORT = {"sonic": "Ethernet0", "comware": "Twenty-FiveGigE1/0/13", "nxos": "Ethernet1/1"}
 DEADLINE_S = 20.0
@@ -34,11 +34,13 @@ def table_of(platform: str, port: str) -> StreamTable:
     return streaming.stream_table()
 
 
-def source_of(platform: str, port_number: int, **place: Any) -> Source:
+def source_of(platform: str, port_number: int, **place: Any) -> StreamSource:
     kind: Any = "dial-out" if platform == "comware" else "gnmi"
     told = TelemetryPlace(kind=kind, port=port_number, address="127.0.0.1", **place)
     table = table_of(platform, PORT[platform])
-    return Source(device="S", host="127.0.0.1", place=told, table=table, login=("admin", "word"))
+    return StreamSource(
+        device="S", host="127.0.0.1", place=told, table=table, login=("admin", "word")
+    )
 
 
 def wait_for(happened: Callable[[], Any], what: str) -> Any:

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from labtests.__main__ import main
 from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
-from labtests.watching.board import Board, Place
-from labtests.watching.export import Exporting, Wanted
+from labtests.watching.board import Board, BoardRow
+from labtests.watching.export import Exporting, WantedExports
 from labtests.watching.exports import influx_line, recorded, text
 from labtests.watching.view import view
 
@@ -32,7 +32,7 @@ TROUBLE = StreamTrouble(device="S", kind="gap", text="3 s", since_s=4.0, until_s
 def test_a_rate_is_what_a_counter_grew_by():
     board = Board()
     board.take([sample("forwarded_bytes", 0, 1.0), sample("forwarded_bytes", 1_250_000_000, 2.0)])
-    now = board.places[Place("S", "Ethernet1/0/1", 3)]
+    now = board.places[BoardRow("S", "Ethernet1/0/1", 3)]
     assert now.bits_per_s == 10e9
     board.take([sample("forwarded_bytes", 5, 1.5)])  # late: of before
     assert now.bits_per_s == 10e9
@@ -110,7 +110,7 @@ def test_what_comes_is_in_the_files_and_answered_while_it_comes(tmp_path):
     streams = Streams((sample("rx_bytes", 1),), (sample("rx_bytes", 2), ALARM))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    wanted = Wanted(
+    wanted = WantedExports(
         record=tmp_path / "r.jsonl", influx=tmp_path / "i.txt", metrics=("127.0.0.1", port)
     )
     exporting = Exporting(streams, "lab", wanted)

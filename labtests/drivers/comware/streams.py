@@ -20,7 +20,7 @@ from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
 from labtests.drivers.parsing import refuse, whole_lines
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, cli
 from labtests.transport.protocol import Reply
@@ -93,7 +93,7 @@ SAMPLED = tuple(
 CHANGES = tuple(leaf.path.rpartition("/")[0].lower() for leaf in LEAVES if leaf.alarm)
 
 
-class ComwareStreams(Part, Streaming):
+class ComwareStreams(PlatformPart, Streaming):
     """What a switch streams of its ports."""
 
     def stream_table(self) -> StreamTable:

@@ -23,7 +23,7 @@ from labtests.drivers.cumulus.watchdog import (
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.drivers.parts import Part, drivers
+from labtests.drivers.parts import PlatformPart, drivers
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
@@ -84,7 +84,7 @@ def _of_port(port: str, told: dict[str, str]) -> Iterator[str]:
         yield f"{port}: it may be slower than its link (qos egress-shaper profile {name})"
 
 
-class CumulusState(Part, Versions, Neighbours, DateClock, Obstacles):
+class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
     """The switch itself."""
 
     def versions(self) -> Asking[dict[str, str]]:

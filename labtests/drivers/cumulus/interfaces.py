@@ -17,7 +17,7 @@ from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
 from labtests.drivers.cumulus.session import show
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell
@@ -89,7 +89,7 @@ def _speed(link: Node) -> int | None:
     return int(text[:-1]) * _BITS[text[-1]]
 
 
-class CumulusInterfaces(Part, LinkState, LinkErrors, PortTelemetry):
+class CumulusInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:

@@ -23,7 +23,7 @@ from labtests.drivers.cumulus.session import (
 )
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -195,7 +195,7 @@ def profile_lines(feature: str, name: str, leaves: Leaves) -> Iterator[Shell]:
         yield nv("set", "qos", feature, name, first, *filter(None, (listed, *rest)))
 
 
-class NvueSetting(Part, Setting[T]):
+class NvueSetting(PlatformPart, Setting[T]):
     """A setting that is in what is applied."""
 
     feature: ClassVar[str]

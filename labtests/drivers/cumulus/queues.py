@@ -13,7 +13,7 @@ from labtests.capabilities.records import Reading, Scope
 from labtests.drivers.cumulus.session import expected, shown
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Answered, Counted
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
@@ -70,7 +70,7 @@ def _row(of: Node, words: tuple[str, ...]) -> dict[str, int | None]:
     return {word: of.count(word) for word in words}
 
 
-class CumulusQueues(Part, QueueTelemetry, DropTelemetry, PfcTelemetry):
+class CumulusQueues(PlatformPart, QueueTelemetry, DropTelemetry, PfcTelemetry):
     """What a port counts of its queues and pauses. What RED drops is not among what a queue drops
     at its tail, so both together are what it drops."""
 

@@ -8,7 +8,7 @@ bytes; `max-queue-len` is the most since watermarks were cleared.
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 
 _QOS = "/qos/interfaces/interface[interface-id={port}]"
 _QUEUE = "/output/queues/queue[name={index}]/state/"
@@ -35,7 +35,7 @@ def _pattern(path: str) -> str:
     return plain.format(port=r"(?P<port>[^\]]+)", index="(?P<index>[0-7])")
 
 
-class CumulusStreams(Part, Streaming):
+class CumulusStreams(PlatformPart, Streaming):
     """What a switch streams of its ports."""
 
     def stream_table(self) -> StreamTable:

@@ -16,7 +16,7 @@ from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.drivers.cumulus import profiles as p
 from labtests.drivers.cumulus.session import expected
 from labtests.drivers.displays import Notation, read_one
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program
@@ -145,7 +145,7 @@ def parse_watchdog(reply: Reply) -> dict[int, tuple[int, bool]]:
     return found
 
 
-class CumulusWatchdogCounters(Part, WatchdogTelemetry):
+class CumulusWatchdogCounters(PlatformPart, WatchdogTelemetry):
     """Each deadlock but the one that lasts has ended."""
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

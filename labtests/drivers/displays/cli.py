@@ -13,7 +13,7 @@ from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.refusals import Refusals
 from labtests.drivers.displays.tables import Table, read_table
 from labtests.drivers.parsing import BLANK_OR_RULER
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import CliLine, Word, cli
 from labtests.transport.protocol import Reply
@@ -67,7 +67,7 @@ class PortDisplay(Generic[T]):
         return dict(read(reply, self.shows, *beside, skip=self.skip))
 
 
-class CliPart(Part):
+class CliPart(PlatformPart):
     """A part that speaks to a CLI. A `port` may be written in full or abbreviated."""
 
     cli: ClassVar[Cli]

@@ -4,13 +4,13 @@ from typing import ClassVar, NoReturn
 
 from labtests.capabilities.settings import Commands, Setting, T
 from labtests.drivers.answers import Tool, expect_success
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.transport.protocol import Reply
 
 NO_INTERFACE = "check the interface name in the testbed file against `ip link` on the host"
 
 
-class HostPart(Part):
+class HostPart(PlatformPart):
     """A part of the driver of one box."""
 
     def _reject(self, command: str, problem: str, remedy: str) -> NoReturn:

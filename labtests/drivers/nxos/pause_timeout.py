@@ -7,7 +7,7 @@ labtests makes at none. No display is known that tells of it: a suite looks at w
 from typing import Any
 
 from labtests.capabilities.facts import Lacking
-from labtests.capabilities.records import PauseTimeout
+from labtests.capabilities.records import PortPauseTimeout
 from labtests.capabilities.settings import PAUSE_TIMEOUT, Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Nested
@@ -25,7 +25,7 @@ _TAKEN = range(100, 501, 100)
 _USUAL_MS = 500
 
 
-def parse_timeout(reply: Reply) -> PauseTimeout:
+def parse_timeout(reply: Reply) -> PortPauseTimeout:
     """The lines of the running configuration that begin so; without any it is off."""
     lines = [each.head for each in parse_configuration(reply) if each.head != _MODE]
     on, found = len(lines) < len(parse_configuration(reply)), []
@@ -33,21 +33,21 @@ def parse_timeout(reply: Reply) -> PauseTimeout:
         if (match := _TIMEOUT.pattern.fullmatch(text)) is None:
             refuse(reply, f"it has a line that is unrecognised: {text!r}")
         found.append(int(match["ms"]))
-    return PauseTimeout(on=on, timeout_ms=found[0] if found else _USUAL_MS)
+    return PortPauseTimeout(on=on, timeout_ms=found[0] if found else _USUAL_MS)
 
 
-class NxosPauseTimeout(NxosSetting[PauseTimeout]):
+class NxosPauseTimeout(NxosSetting[PortPauseTimeout]):
     """`system default interface pause`."""
 
     kind = PAUSE_TIMEOUT
     wide = True
 
-    def read(self, port: str) -> Asking[PauseTimeout]:
+    def read(self, port: str) -> Asking[PortPauseTimeout]:
         """As configured."""
         return parse_timeout((yield from show_ended("running-config", only=".".join(_PAUSE))))
 
     def commands(
-        self, port: str, earlier: PauseTimeout, wanted: PauseTimeout, around: Any = None
+        self, port: str, earlier: PortPauseTimeout, wanted: PortPauseTimeout, around: Any = None
     ) -> Commands:
         """The time first, so that it never works with somebody else's."""
         if wanted.timeout_ms not in _TAKEN:

@@ -8,7 +8,7 @@ and `maxQueueDepth` is the most since somebody cleared it. The model tells of no
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 
 _QUEUES = (
     "device:/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/"
@@ -32,7 +32,7 @@ _FIELDS: dict[str, tuple[str, Scope, str]] = {
 _DEFAULT = f"{_LIST}[{_KEY}=c-out-8q-q-default]"
 
 
-class NxosStreams(Part, Streaming):
+class NxosStreams(PlatformPart, Streaming):
     """What a switch streams of its ports."""
 
     def stream_table(self) -> StreamTable:

@@ -9,7 +9,7 @@ from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.displays import Table, read_table
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
-from labtests.drivers.parts import Part, drivers
+from labtests.drivers.parts import PlatformPart, drivers
 from labtests.drivers.sonic.database import Db, read_tables
 from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
 from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicInterfaces
@@ -113,7 +113,7 @@ def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
                 yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
 
 
-class SonicState(Part, Versions, Neighbours, DateClock, Obstacles):
+class SonicState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
     """The box itself."""
 
     def versions(self) -> Asking[dict[str, str]]:

@@ -9,7 +9,7 @@ from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
     NOTATION,
@@ -84,7 +84,7 @@ def parse_counters(reply: Reply) -> dict[str, Counts]:
     return dict(read_variant(reply, COUNTERS))
 
 
-class SonicInterfaces(Part, LinkState, LinkErrors, PortTelemetry):
+class SonicInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:

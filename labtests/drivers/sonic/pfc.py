@@ -12,7 +12,7 @@ from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Table, read_tables
 from labtests.drivers.parsing import incomplete
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.buffers import laid_out, repaired
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot
 from labtests.drivers.sonic.maps import GROUP, slot_of
@@ -110,7 +110,7 @@ def parse_pfc_counters(reply: Reply) -> dict[str, Counts]:
     return {port: {side: found[side][port] for side in _SIDES} for port in found["Rx"]}
 
 
-class SonicPfcFrames(Part, PfcTelemetry):
+class SonicPfcFrames(PlatformPart, PfcTelemetry):
     """PFC frames received and sent."""
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:

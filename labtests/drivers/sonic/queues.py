@@ -17,7 +17,7 @@ from labtests.core.errors import LabError
 from labtests.drivers.displays import Table, Unfit, read_table
 from labtests.drivers.displays.json_answers import json_shown
 from labtests.drivers.parsing import refuse
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
 from labtests.drivers.sonic.session import NOTATION, PASSED, Counts, count, counted
 from labtests.transport.asking import Asking, attempt, both
@@ -83,7 +83,7 @@ def parse_group_drops(reply: Reply) -> dict[str, Counts]:
     return dict(read_table(reply, GROUPS))
 
 
-class SonicQueues(Part, QueueTelemetry, DropTelemetry):
+class SonicQueues(PlatformPart, QueueTelemetry, DropTelemetry):
     """What the queues of a port count, and its priority groups."""
 
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

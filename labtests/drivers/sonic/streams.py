@@ -7,7 +7,7 @@ virtual paths `.../Queues`); names of counters: SAI, as COUNTERS_DB has them. Fr
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 
 _PORT = "(?P<port>Ethernet[0-9]+)"
 _EACH = r"Ethernet[0-9]+:(?P<index>[0-7])"
@@ -60,7 +60,7 @@ SAMPLED = (
 _WATERMARKS = "/PERIODIC_WATERMARKS/{port}/PriorityGroups"
 
 
-class SonicStreams(Part, Streaming):
+class SonicStreams(PlatformPart, Streaming):
     """What a switch streams of its ports."""
 
     def stream_table(self) -> StreamTable:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from labtests.capabilities.device import MemoryLimits
 from labtests.capabilities.records import BufferThresholds, PortMemory, PriorityMemory
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, read_tables, short
 from labtests.drivers.sonic.egress import SonicEcn
 from labtests.transport.asking import Asking
@@ -150,7 +150,7 @@ def _one_threshold(entry: Entry) -> bool:
     return ("dynamic_th" in entry) != ("static_th" in entry)
 
 
-class SonicMemory(Part, MemoryLimits):
+class SonicMemory(PlatformPart, MemoryLimits):
     """The same in bytes, with the pool that is shared, and the curves of the port's queues."""
 
     def memory_limits(self, port: str) -> Asking[PortMemory]:

@@ -11,7 +11,7 @@ from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, ValueKind, read_table
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, counted_by
 from labtests.transport.asking import Asking, ask
@@ -170,7 +170,7 @@ def parse_stats(reply: Reply) -> dict[str, Counts]:
     return found
 
 
-class SonicWatchdogCounters(Part, WatchdogTelemetry):
+class SonicWatchdogCounters(PlatformPart, WatchdogTelemetry):
     """What it did to the queues of a port."""
 
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:

@@ -15,7 +15,7 @@ from labtests.core.output import excerpt
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, read_table
 from labtests.drivers.parsing import refuse
-from labtests.drivers.parts import Part
+from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
 from labtests.drivers.sonic.database import Db, read_tables
 from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, of_port, show
@@ -72,7 +72,7 @@ def parse_watermarks(reply: Reply) -> dict[str, Counts]:
     return dict(read_table(reply, table))
 
 
-class SonicWatermarks(Part, Watermarks):
+class SonicWatermarks(PlatformPart, Watermarks):
     """What `show ... watermark` shows to everybody; the persistent ones stay as they are."""
 
     def watermark_age_s(self) -> Asking[float]:

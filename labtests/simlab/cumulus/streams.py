@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from labtests.simlab.cumulus.box import CumulusBox
 from labtests.simlab.cumulus.chassis import CELL_BYTES, CumulusChassis
 from labtests.simlab.streaming import openconfig
-from labtests.simlab.streaming.served import Leaf, PeakRegister, Peaks, Served
+from labtests.simlab.streaming.served import Leaf, PeakRegister, Peaks, ServedValue
 
 _NVIDIA = ("openconfig-qos-ext", "NVIDIA", "0.1.0")
 
 
-def served(face: CumulusBox) -> Served:
+def served(face: CumulusBox) -> ServedValue:
     """Of this switch."""
     box, ever = face.chassis, _Ever()
 
@@ -26,7 +26,7 @@ def served(face: CumulusBox) -> Served:
         for path, value in (*_queues(box, port, ever), *_groups(box, port, peaks, ever)):
             yield f"{qos}/{path}", value
 
-    return Served(
+    return ServedValue(
         ports=box.network.ports,
         leaves=leaves,
         now=lambda: box.now,

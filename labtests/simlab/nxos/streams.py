@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from labtests.simlab.nxos.policies import CELL_BYTES
 from labtests.simlab.streaming import openconfig
-from labtests.simlab.streaming.served import Leaf, Peaks, Served
+from labtests.simlab.streaming.served import Leaf, Peaks, ServedValue
 from labtests.simlab.switch_cli import CliSwitch
 
 _DME = ("Cisco-NX-OS-device", "Cisco Systems, Inc.", "2023-02-15")
 _QUEUING = "device:/System/ipqos-items/queuing-items/policy-items/out-items/intf-items"
 
 
-def served(switch: CliSwitch) -> Served:
+def served(switch: CliSwitch) -> ServedValue:
     """Of this switch."""
 
     def leaves(port: str, peaks: Peaks) -> Iterator[tuple[str, Leaf]]:
@@ -23,7 +23,7 @@ def served(switch: CliSwitch) -> Served:
         yield from openconfig.interface(switch, port, name)
         yield from _queues(switch, port, name)
 
-    return Served(
+    return ServedValue(
         ports=switch.network.ports,
         leaves=leaves,
         now=lambda: switch.now,

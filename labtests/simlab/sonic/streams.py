@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from labtests.simlab.sonic.box import SonicBox
 from labtests.simlab.sonic.chassis import SonicChassis
 from labtests.simlab.streaming import openconfig
-from labtests.simlab.streaming.served import Leaf, Peaks, Served
+from labtests.simlab.streaming.served import Leaf, Peaks, ServedValue
 
 DB = "COUNTERS_DB"
 _PG = "SAI_INGRESS_PRIORITY_GROUP_STAT"
@@ -24,7 +24,7 @@ _QUEUE_WATERMARK = "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"
 _QUEUE_OID, _PG_OID = 0x15 << 48, 0x1A << 48
 
 
-def served(face: SonicBox) -> Served:
+def served(face: SonicBox) -> ServedValue:
     """Of this box."""
     box = face.chassis
 
@@ -33,7 +33,7 @@ def served(face: SonicBox) -> Served:
             yield f"{DB}:/{path}", str(value)
         yield from openconfig.interface(box, port, port)
 
-    return Served(
+    return ServedValue(
         ports=box.ports,
         leaves=leaves,
         now=lambda: box.now,

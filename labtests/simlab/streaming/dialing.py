@@ -51,7 +51,7 @@ class Dialer:
         self.timeline, self.switch, self.troubles = timeline, switch, troubles
         self.trusted = trusted  # the CA, and the switch's own key and certificate
         self.away = False
-        self._lines: dict[Dialled, Line] = {}
+        self._lines: dict[Dialled, DialledLine] = {}
         switch.on_dialled.append(self.follow)
         troubles.on_gone.append(self._go)
         self.follow()
@@ -62,7 +62,7 @@ class Dialer:
         for gone in [each for each in self._lines if each not in wanted]:
             self._lines.pop(gone).leave()
         for new in wanted - set(self._lines):
-            self._lines[new] = Line(self, new)
+            self._lines[new] = DialledLine(self, new)
 
     async def close(self) -> None:
         """All hang up."""
@@ -74,7 +74,7 @@ class Dialer:
         self.away = away
 
 
-class Line:
+class DialledLine:
     """To one destination."""
 
     def __init__(self, dialer: Dialer, dialled: Dialled) -> None:

@@ -15,7 +15,7 @@ import grpc
 from labtests.protocols import gnmi
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.streaming.outlets import Outlet, Troubles
-from labtests.simlab.streaming.served import NO_PEAKS, Leaf, Peaks, Served
+from labtests.simlab.streaming.served import NO_PEAKS, Leaf, Peaks, ServedValue
 from labtests.simlab.streaming.subscriptions import (
     Pattern,
     Sampled,
@@ -34,7 +34,7 @@ class GnmiService:
     """See gNMI 0.8.0. Whoever asks has to say the device's user and password."""
 
     def __init__(
-        self, lab: SimulatedLab, name: str, served: Served, troubles: Troubles, login: Login
+        self, lab: SimulatedLab, name: str, served: ServedValue, troubles: Troubles, login: Login
     ) -> None:
         self.lab, self.served, self.troubles, self._login = lab, served, troubles, login
         self._faults = lab.faults[name]
@@ -112,10 +112,10 @@ class GnmiService:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no subscription came first")
             return
         outlet = Outlet(self.troubles)
-        samplers: list[Sampler] = []
+        samplers: list[SubscriptionSampler] = []
         try:
             samplers += [
-                Sampler(self, each, first.subscribe, outlet)
+                SubscriptionSampler(self, each, first.subscribe, outlet)
                 for each in read(first.subscribe, self.served)
             ]
             async for message in self._streamed(samplers, first.subscribe.mode, requests, outlet):
@@ -130,7 +130,11 @@ class GnmiService:
                 sampler.leave()
 
     async def _streamed(
-        self, samplers: "list[Sampler]", mode: int, requests: AsyncIterator[Any], outlet: Outlet
+        self,
+        samplers: "list[SubscriptionSampler]",
+        mode: int,
+        requests: AsyncIterator[Any],
+        outlet: Outlet,
     ) -> AsyncIterator[bytes]:
         for message in _round(samplers, going_on=mode == gnmi.STREAM):
             yield message
@@ -164,7 +168,7 @@ class GnmiService:
         )
 
 
-def _round(samplers: "list[Sampler]", *, going_on: bool = False) -> list[bytes]:
+def _round(samplers: "list[SubscriptionSampler]", *, going_on: bool = False) -> list[bytes]:
     """All of all; `going_on`: sampled from now on, before anybody has it."""
     sync = gnmi.pb2.SubscribeResponse(sync_response=True).SerializeToString()
     told = [*(sampler.first() for sampler in samplers), sync]
@@ -173,13 +177,13 @@ def _round(samplers: "list[Sampler]", *, going_on: bool = False) -> list[bytes]:
     return told
 
 
-def _polled(request: Any, samplers: "list[Sampler]") -> list[bytes]:
+def _polled(request: Any, samplers: "list[SubscriptionSampler]") -> list[bytes]:
     if request.WhichOneof("request") != "poll":
         raise Unanswerable("INVALID_ARGUMENT", "only polls may follow")
     return _round(samplers)
 
 
-class Sampler:
+class SubscriptionSampler:
     """One subscription of one stream."""
 
     def __init__(

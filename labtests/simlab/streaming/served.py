@@ -69,7 +69,7 @@ class PeakRegister:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServedValue:
     """What the gNMI server of a switch has.
 
     `leaves(port, peaks)` are all leaves of a port now, by their paths; `whole`: with JSON a

@@ -81,7 +81,7 @@ class GnmiDoor:
         await self.open()
 
 
-class Streams:
+class ServedStreams:
     """Of every device whose testbed entry names one."""
 
     def __init__(self, lab: SimulatedLab, directory: Path, password: str) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from labtests.protocols import gnmi
-from labtests.simlab.streaming.served import Leaf, Served
+from labtests.simlab.streaming.served import Leaf, ServedValue
 from labtests.simlab.timeline import NS_PER_S
 
 _MODULE = re.compile(r"[a-z]+(-[a-z0-9]+)+:")  # not `Ethernet0:3`, nor `oid:0x15`
@@ -51,7 +51,7 @@ class Pattern:
     apart: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, prefix: Any, path: Any, served: Served) -> "Pattern":
+    def of(cls, prefix: Any, path: Any, served: ServedValue) -> "Pattern":
         """As prefix and path say it together."""
         named = served.target if prefix.target == served.target else ""
         elements = _elements([*prefix.elem, *path.elem])
@@ -129,7 +129,7 @@ class Subscription:
     heartbeat_ns: int
 
 
-def read(listed: Any, served: Served) -> tuple[Subscription, ...]:
+def read(listed: Any, served: ServedValue) -> tuple[Subscription, ...]:
     """What a SubscriptionList asks for. Raises Unanswerable."""
     if listed.encoding not in gnmi.ENCODINGS.values():
         raise Unanswerable("UNIMPLEMENTED", f"encoding {listed.encoding} is not supported")
@@ -138,7 +138,7 @@ def read(listed: Any, served: Served) -> tuple[Subscription, ...]:
     return tuple(_one(each, listed, served) for each in listed.subscription)
 
 
-def _one(each: Any, listed: Any, served: Served) -> Subscription:
+def _one(each: Any, listed: Any, served: ServedValue) -> Subscription:
     interval_ns = each.sample_interval or SHORTEST_NS
     if interval_ns < SHORTEST_NS and served.refuses:
         raise Unanswerable(
