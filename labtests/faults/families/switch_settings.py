@@ -223,6 +223,16 @@ FAULTS: tuple[Declared, ...] = (
         switches=("sonic",),
     ),
     _of(
+        name="somebody-ends-the-pause-timeout",
+        what="the pause time-out of all edge ports is switched off",
+        how=(fault("somebody", SW,
+                   command="configure terminal\nno system default interface pause mode edge"),),
+        when="experiment 'storms of 450 ms': quiet window",
+        red=("timeout",),
+        says=(SW, "pause"),
+        switches=("nxos",),
+    ),
+    _of(
         name="a-threshold-is-lowered",
         what="a lossless priority may hold a quarter of what it might, from now on",
         how=(fault("somebody", SW, command=_LOWERED),),
