@@ -36,7 +36,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]:
 
 @pytest.fixture
 def good(begun) -> Run:
-    """Every suite that is not for another kind of lab, as `make run` does."""
+    """A whole run of the suites that the story is told by."""
     return begun("good")
 
 

@@ -22,21 +22,18 @@ from labtests.verdicts import lossless, paused
 ROOT = Path(__file__).parents[2]
 TESTBED_FILE = ROOT / "testbeds" / "h3c-s6550-cx4.yaml"
 SOFT_ROCE = "suites/test_rdma_ecn.py"  # skipped on the story's lab of ConnectX NICs
-ELSEWHERE = (
-    SOFT_ROCE,
-    "suites/test_pfc_watchdog.py",  # which its switch has not
-    "suites/test_pause_timeout.py",  # the same
-    "suites/test_deadlock_detection.py",  # of a ring of switches
-    "suites/test_pfc_escape.py",  # the same
-    "suites/test_priority_tags.py",  # of two switches and tagged packets
-    "suites/test_thresholds.py",  # its switch has no watermarks
-    "suites/test_soak.py",  # takes hours
+TOLD = tuple(
+    f"suites/test_{name}.py"
+    for name in (
+        *("below_bottleneck", "classification", "overload", "scheduling", "tcp_ecn"),
+        *("s1_pfc", "s2_dcqcn", "s3_reaction_point", "latency", "early_warning"),
+    )
 )
-SUITE_TESTS = sum(
-    file.read_text().count("\ndef test_")
-    for file in (ROOT / "suites").glob("test_*.py")
-    if str(file.relative_to(ROOT)) not in ELSEWHERE
+"""What whole runs are told by: every kind of load, change and control. `make run` has all suites."""
+ELSEWHERE = tuple(
+    sorted({str(file.relative_to(ROOT)) for file in (ROOT / "suites").glob("test_*.py")} - {*TOLD})
 )
+SUITE_TESTS = sum((ROOT / file).read_text().count("\ndef test_") for file in TOLD)
 NS_PER_S = 1_000_000_000
 SWITCH, OUT = "S6550", "Twenty-FiveGigE1/0/13"  # the bottleneck
 S1 = ("test_s1_pfc", "test_pfc_holds_a_udp_incast_without_loss")
