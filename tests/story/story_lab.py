@@ -29,7 +29,7 @@ TOLD = tuple(
         *("s1_pfc", "s2_dcqcn", "s3_reaction_point", "latency", "early_warning"),
     )
 )
-"""What whole runs are told by: every kind of load, change and control. `make run` has all suites."""
+"""What whole runs are told by: each kind of load, change and control. `make run` has all suites."""
 ELSEWHERE = tuple(
     sorted({str(file.relative_to(ROOT)) for file in (ROOT / "suites").glob("test_*.py")} - {*TOLD})
 )
