@@ -123,7 +123,7 @@ def watch(ctx: click.Context, /, **options: Any) -> None:
     command = importlib.import_module("labtests.watching.command")
     export = importlib.import_module("labtests.watching.export")
     port, address = options.pop("metrics_port"), options.pop("metrics_address")
-    wanted = export.Wanted(
+    wanted = export.WantedExports(
         record=options.pop("record"),
         influx=options.pop("influx"),
         metrics=(address, port) if port else None,

@@ -21,8 +21,8 @@ SAMPLE, ON_CHANGE, TARGET_DEFINED = pb2.SAMPLE, pb2.ON_CHANGE, pb2.TARGET_DEFINE
 STREAM, ONCE, POLL = (pb2.SubscriptionList.Mode.Value(name) for name in ("STREAM", "ONCE", "POLL"))
 ENCODINGS = {"json": pb2.JSON, "json_ietf": pb2.JSON_IETF, "proto": pb2.PROTO}
 
-_ELEMENT = re.compile(r"/*((?:[^/\[]|\[(?:[^\]\\]|\\.)*\])+)")
-_KEY = re.compile(r"\[([^=\]]+)=((?:[^\]\\]|\\.)*)\]")
+_ELEMENT = re.compile(r"(?:[^/\[]|\[(?:[^\]\\]|\\.)*\]?)+")
+_KEY = re.compile(r"\[([^=\[\]]+)=((?:[^\]\\]|\\.)*)\]")
 _SPECIAL = re.compile(r"[\]\\]")
 _ORIGIN = re.compile(r"(?:([A-Za-z][\w-]*):)?(/.*)", re.DOTALL)
 
@@ -37,10 +37,10 @@ def path(text: str, *, target: str = "") -> Any:
     origin, rest = found.groups()
     elements = []
     for each in _ELEMENT.finditer(rest):
-        name, bracket, _ = each[1].partition("[")
-        keys = {key: re.sub(r"\\(.)", r"\1", value) for key, value in _KEY.findall(each[1])}
-        if bool(bracket) != bool(keys) or not name:
-            raise ValueError(f"{text!r} is no gNMI path: {each[1]!r} is no element [key=value]")
+        name, _, _ = each[0].partition("[")
+        keys = {key: re.sub(r"\\(.)", r"\1", value) for key, value in _KEY.findall(each[0])}
+        if _KEY.sub("", each[0]) != name or not name:
+            raise ValueError(f"{text!r} is no gNMI path: {each[0]!r} is no element [key=value]")
         elements.append(pb2.PathElem(name=name, key=keys))
     return pb2.Path(origin=origin or "", elem=elements, target=target)
 

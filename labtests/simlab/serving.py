@@ -158,7 +158,9 @@ async def streaming(
     if all(device.telemetry is None for device in lab.testbed.devices):
         yield {}
         return
-    streams = import_module("labtests.simlab.streaming.serving").Streams(lab, directory, password)
+    streams = import_module("labtests.simlab.streaming.serving").ServedStreams(
+        lab, directory, password
+    )
     try:
         yield await streams.open()
     finally:

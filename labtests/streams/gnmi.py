@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from labtests.capabilities.streams import StreamMeaning
+from labtests.core.output import excerpt
 from labtests.protocols.needed import needed
 from labtests.streams.source import StreamSource, channel
 from labtests.streams.told import ToldValues, Unreadable
@@ -109,7 +110,7 @@ def _said(error: Any) -> str:
     """What gRPC says, without what it repeats."""
     code, details = getattr(error, "code", None), getattr(error, "details", None)
     named = code().name if callable(code) else type(error).__name__
-    return f"{named}: {details() if callable(details) else ''}".strip()[:400]
+    return excerpt(f"{named}: {details() if callable(details) else ''}".strip(), 400)
 
 
 class GnmiReader:

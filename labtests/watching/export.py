@@ -1,13 +1,16 @@
 """Where records go while a lab streams: a board, files, and whoever scrapes it; in a thread of its
 own, so that nothing waits for a slow file or scraper."""
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from labtests.core.errors import LabError
+from labtests.core.private_files import open_private
 from labtests.streams import Collectors
 from labtests.watching.board import Board
 from labtests.watching.exports import LineFile, serve
@@ -41,7 +44,7 @@ class Exporting:
         try:
             for path, name in ((wanted.record, None), (wanted.influx, lab)):
                 if path is not None:
-                    file = self._stack.enter_context(path.open("a", encoding="utf-8"))
+                    file = self._stack.enter_context(_appended(path))
                     self._sinks.append(LineFile(file, name).take)
         except OSError as error:
             self._stack.close()
@@ -72,3 +75,9 @@ class Exporting:
                 sink(batch)
             if ended and not batch:
                 return
+
+
+def _appended(path: Path) -> TextIO:
+    """Of ours alone: addresses and names of a lab are in it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.fdopen(open_private(path, flags), "a", encoding="utf-8")

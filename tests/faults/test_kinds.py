@@ -340,6 +340,7 @@ def test_cnps_come_as_often_as_the_fault_says(box):
     curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
     box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")
     box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply t")
+    box.says(C, f"echo 4 > /sys/class/net/{NIC_C}/ecn/roce_np/min_time_between_cnps")
     box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
     box.rdma()
     sent = []

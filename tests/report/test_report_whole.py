@@ -121,7 +121,7 @@ def rerun(root: Path, *, testbed: str, taken: tuple[str, ...] = ()) -> str:
         rootpath=root,
         pluginmanager=SimpleNamespace(get_plugin=lambda _: TakenNames(taken)),
     )
-    run = SimpleNamespace(config=config, dry=True, seed=3)
+    run = SimpleNamespace(config=config, dry=True, seed=3, profile=None)
     return Run.rerun(run, "suites/test_a.py::a[b c]")  # type: ignore[arg-type]
 
 

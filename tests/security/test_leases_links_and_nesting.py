@@ -244,6 +244,8 @@ BESIDE_THE_DOOR = {
     "cli/new.py: file.open",  # "x": never through a link, and what is in it is ours
     "faults/running.py: os.fdopen",  # open_private: results
     "night/running.py: os.fdopen",
+    "study/on_lab.py: os.fdopen",  # open_private: what a run has said
+    "watching/export.py: os.fdopen",  # open_private: records, exports
     "core/private_files.py: os.fdopen",  # the door
     "core/private_files.py: write_bytes",
     "pytest_plugin/outcomes.py: write_bytes",  # cleaned, then packed
