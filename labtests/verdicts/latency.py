@@ -52,7 +52,8 @@ def _passed_at_once(evidence: Evidence, calm: Evidence, tos: int) -> Iterator[Fi
             f"the bottleneck was congested in {calm.name!r}, too: nothing to compare with"
         )
     for probe in (*evidence.probes, *calm.probes):
-        if probe.tos == tos and probe.status is FlowStatus.COMPLETE and probe.latency is None:
+        untold = probe.latency is None or probe.iterations == 0
+        if probe.tos == tos and probe.status is FlowStatus.COMPLETE and untold:
             yield unproven(f"{probe.sender} -> {probe.receiver} ({probe.tool}) told no latency")
     probes = _latencies(evidence, tos)
     if not probes:

@@ -235,6 +235,34 @@ DECLARED: tuple[Harmless, ...] = (
         suite="s2_.*",
     ),
     Harmless(
+        "of the probe in the load's own class, by which the control is red all the same; that of "
+        "the strict class is judged (test_strict_latency)",
+        kind="probe",
+        counter="no messages",
+        suite="latency.*",
+    ),
+    Harmless(
+        "a long queue of what is not ECN-capable is proven by its drops, without samples",
+        kind="samples",
+        counter="forwarded_packets",
+        phase=".* not ECN-capable",
+        suite="marking.*",
+    ),
+    Harmless(
+        "a control has to drop in its queue: which of its flows lost them is not asked",
+        kind="phase",
+        counter="flows swapped",
+        phase="control .*",
+        suite="overload.*",
+    ),
+    Harmless(
+        "pauses from a sender to its switch, of which the sender's NIC tells, too",
+        kind="stale|missing|twice or negative|samples",
+        place="sender's switch port",
+        counter="pfc_rx_frames",
+        suite="s1_.*",
+    ),
+    Harmless(
         "DCQCN is not asked: PFC holds these",
         kind=COUNTED,
         counter="(rp|np)_.*",

@@ -101,3 +101,11 @@ def test_what_proves_nothing_is_inconclusive(loaded, calm, how, says):
 def test_a_probe_of_another_class_says_nothing_of_this_one():
     verdict = passed_at_once(phase(IDLE), CALM, tos=TOS + 4)
     assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_probe_that_completed_no_message_proves_nothing():
+    seen = phase(IDLE)
+    idle_probe = replace(seen.probes[0], iterations=0)
+    verdict = passed_at_once(replace(seen, probes=(idle_probe,)), CALM, tos=TOS)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "told no latency" in verdict.because
