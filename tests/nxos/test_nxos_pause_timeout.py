@@ -7,7 +7,7 @@ from nexus_bench import PORTS, NexusBench, emulated
 from labtests.capabilities.records import PortPauseTimeout
 from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.nxos.pause_timeout import parse_timeout
-from labtests.network import PortPauseTimeout as InForce
+from labtests.network import PauseTimeout as InForce
 from labtests.transport.protocol import Reply
 
 OFF = PortPauseTimeout(on=False, timeout_ms=500)
