@@ -56,9 +56,9 @@ def exactly_zero(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
 
 
 def _no_byte_either(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
-    device, port, scope, index, counter = drops.key
+    device, port, _, queue, counter = drops.key
     if counter == c.QUEUE_DROPPED_PACKETS:
-        size = evidence.change((device, port), scope, index, c.QUEUE_DROPPED_BYTES)
+        size = evidence.change((device, port), "queue", queue, c.QUEUE_DROPPED_BYTES)
         if size.increase:
             fact = fact_of(size, "= 0", "bytes", margin=-size.increase)
             grew = f"{name_of(size)} grew by {size.increase}, and {counter} stayed 0"
