@@ -137,4 +137,4 @@ class ComwareDeadlockDetection(PortSetting[PortDeadlockDetection]):
         if earlier.recovery != wanted.recovery:
             yield line(*_WORDS, "recover-mode", wanted.recovery)
         if earlier.on != wanted.on:
-            yield line(*([] if wanted.on else ["undo"]), *_WORDS, "enable")
+            yield CLI.switched(wanted.on, *_WORDS, "enable")

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from labtests.capabilities.facts import Caveats
+from labtests.capabilities.records import PortState
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.clock import SwitchClock
 from labtests.drivers.comware.configuration import ConfigSection
@@ -17,13 +18,12 @@ from labtests.drivers.comware.marking import ComwareEcn
 from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
 from labtests.drivers.comware.queues import Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
-from labtests.drivers.comware.session import CLI, QUIT, interfaces
-from labtests.drivers.comware.shutting import ComwarePortState
+from labtests.drivers.comware.session import CLI, PortSetting, interfaces
 from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.comware.versions import ComwareVersions
-from labtests.drivers.displays import CliState
+from labtests.drivers.displays import CliState, PortShutting
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking
 
@@ -63,7 +63,6 @@ class ComwareState(CliState, Caveats):
     """What of the interfaces' configuration stands in the way."""
 
     cli = CLI
-    leave = QUIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
@@ -96,6 +95,10 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
         for line in section.lines
         if line.startswith(start)
     ]
+
+
+class ComwarePortState(PortSetting[PortState], PortShutting):
+    """`shutdown`."""
 
 
 _SETTINGS = (

@@ -13,7 +13,7 @@ from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
 from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms
 from labtests.drivers.comware.numbers import NumberLines, Numbers
-from labtests.drivers.comware.session import PortSetting, line
+from labtests.drivers.comware.session import PortSetting
 from labtests.drivers.comware.values import COMWARE
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
@@ -49,9 +49,8 @@ class FrameLimit(PortSetting[int | None], FrameLengths):
 
     def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line. Without a size it is the model's default again."""
-        undo = ("undo",) if wanted == 0 else ()
         size = (wanted,) if wanted else ()
-        yield line(*undo, "jumboframe", "enable", *size)
+        yield self.cli.switched(wanted != 0, "jumboframe", "enable", *size)
 
 
 class Headroom(PortSetting[Headrooms]):

@@ -15,14 +15,7 @@ from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.session import (
-    QUIT,
-    ComwareSetting,
-    in_interface,
-    interfaces,
-    line,
-    show,
-)
+from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, interfaces, line, show
 from labtests.drivers.comware.wred import (
     APPLIED,
     DEFAULT_TABLE,
@@ -203,7 +196,7 @@ def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     if wanted.profile is not None and wanted.profile != earlier.profile:
         name = (wanted.profile,) if wanted.profile else ()
         applied.append(line("qos", "wred", "apply", *name))
-    return (*made, *in_interface(port, *applied))
+    return (*made, *CLI.at(port, *applied))
 
 
 def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
@@ -217,7 +210,7 @@ def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
     if q.weighting_exponent != known.weighting_exponent:
         yield line("queue", q.queue, "weighting-constant", q.weighting_exponent)
     if q.ecn != known.ecn:
-        yield line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn")
+        yield CLI.switched(q.ecn, "queue", q.queue, "ecn")
 
 
 def _limits(q: WredQueue) -> tuple[int, int, int]:

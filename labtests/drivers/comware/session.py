@@ -5,20 +5,16 @@ sentences without a % ("The rule does not exist.", "This subnet overlaps with an
 """
 
 import re
-from abc import abstractmethod
-from collections.abc import Iterable
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.settings import Commands
 from labtests.drivers.comware.configuration import (
     ConfigSection,
     interface_section,
     parse_configuration,
 )
 from labtests.drivers.comware.names import NAMES
-from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals
+from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals, ViewSetting
 from labtests.transport.asking import Asking
-from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
@@ -46,7 +42,7 @@ REFUSALS = Refusals(
         "Permission denied": "log in with an account that has the role network-admin",
     },
 )
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="undo", leave="quit")
 line, show = CLI.line, CLI.show
 QUIT = line("quit")
 
@@ -67,6 +63,10 @@ class ComwarePart(CliPart):
         reply = yield from show(*_CONFIGURED, self.port(port))
         return reply, interface_section(reply, self.port(port))
 
+    def told(self, port: str) -> Asking[tuple[str, ...]]:
+        """Its lines."""
+        return (yield from self.configured(port))[1].lines
+
 
 class ComwareSetting(ComwarePart, LineSetting[s.T]):
     """A setting of a Comware switch."""
@@ -77,20 +77,5 @@ class ComwareSetting(ComwarePart, LineSetting[s.T]):
     )
 
 
-class PortSetting(ComwareSetting[s.T]):
-    """A setting that is made in the view of a port."""
-
-    @abstractmethod
-    def lines(self, port: str, earlier: s.T, wanted: s.T) -> Iterable[CliLine]:
-        """What leads there from another value, in the view of the port (full name)."""
-
-    def commands(self, port: str, earlier: s.T, wanted: s.T, around: None = None) -> Commands:
-        """See Setting."""
-        if earlier == wanted:
-            return ()
-        return in_interface(self.port(port), *self.lines(self.port(port), earlier, wanted))
-
-
-def in_interface(port: str, *commands: CliLine) -> Commands:
-    """These lines in the view of a port (full name); nothing when there are none."""
-    return (line("interface", port), *commands, QUIT) if commands else ()
+class PortSetting(ComwareSetting[s.T], ViewSetting[s.T]):
+    """The same in the view of a port."""

@@ -14,7 +14,7 @@ from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
-from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.session import CLI
 from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
 from labtests.drivers.nxos.versions import NxosVersions
@@ -39,7 +39,6 @@ class NxosState(CliState):
     """What of the configuration stands in the way."""
 
     cli = CLI
-    leave = EXIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""

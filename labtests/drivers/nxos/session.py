@@ -44,7 +44,7 @@ NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-
 """How the displays of this switch are declared."""
 
 
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
 line = CLI.line
 EXIT = line("exit")
 

@@ -5,6 +5,7 @@ pfc-queue` tells them, and which queues are shut. What stands at a port is in it
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
-from labtests.drivers.nxos.configuration import configured
-from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, NxosSetting, line, show
+from labtests.drivers.nxos.configuration import NxosPortSetting
+from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 _PASSED = re.compile(r"[-+=\s]*")
@@ -176,27 +178,22 @@ class NxosWatchdogTimes(NxosSetting[WatchdogTimes]):
         return (*lines, switch) if wanted.on else (switch, *lines)
 
 
-class NxosWatchdog(NxosSetting[PortWatchdog]):
+class NxosWatchdog(NxosPortSetting[PortWatchdog]):
     """What a port says of it. One that says nothing is not watched (from memory)."""
 
     kind = s.PFC_WATCHDOG
 
     def read(self, port: str) -> Asking[PortWatchdog]:
         """From the port's configuration."""
-        lines = (yield from configured()).lines(self.device, self.port(port))
+        lines = yield from self.told(port)
         said = (_AT_A_PORT.pattern.fullmatch(text) for text in lines)
         found: list[Any] = [match["mode"] for match in said if match]
         return found[0] if found else "unset"
 
-    def commands(
-        self, port: str, earlier: PortWatchdog, wanted: PortWatchdog, around: Any = None
-    ) -> Commands:
+    def lines(self, port: str, earlier: PortWatchdog, wanted: PortWatchdog) -> Iterator[CliLine]:
         """One line."""
-        if earlier == wanted:
-            return ()
         words = (_PFC, "watch-dog-interval")
-        told = line("no", *words, earlier) if wanted == "unset" else line(*words, wanted)
-        return (line("interface", self.port(port)), told, EXIT)
+        yield line("no", *words, earlier) if wanted == "unset" else line(*words, wanted)
 
 
 class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):

@@ -114,8 +114,6 @@ def parse_clock(reply: Reply) -> tuple[float]:
 class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
     """The switch itself."""
 
-    leave = line("exit")
-
     def versions(self) -> Asking[dict[str, str]]:
         """`onyx` and `model`."""
         return parse_version((yield from show("version")))
@@ -135,11 +133,9 @@ class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
 
     def trial(self) -> Asking[Commands]:
         """Into the view of a port and out again."""
-        yield from ()
-        ports = self.ports[:1]
-        return tuple(
-            each for port in ports for each in (line("interface", *self.at(port)), self.leave)
-        )
+        if not self.ports:
+            return known(())
+        return known((line("interface", *self.at(self.ports[0])), line("exit")))
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would distort a test's settings."""

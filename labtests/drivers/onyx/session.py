@@ -54,7 +54,7 @@ REFUSALS = Refusals(
 
 ONYX = Notation().also(port=ValueKind(r"Eth[0-9/]+", NAMES.printed))
 """How the displays of this switch are declared that are read as text."""
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
 line = CLI.line
 
 
