@@ -19,8 +19,7 @@ from labtests.capabilities.device import DeadlockDetecting
 from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection
 from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.numbers import NumberLines
-from labtests.drivers.comware.session import CLI, ComwareSetting, PortSetting, line
+from labtests.drivers.comware.session import CLI, ComwareSetting, NumberLines, PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
 from labtests.drivers.parsing import refuse, whole_lines

@@ -12,8 +12,7 @@ from typing import Any
 from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
 from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms
-from labtests.drivers.comware.numbers import NumberLines, Numbers
-from labtests.drivers.comware.session import PortSetting
+from labtests.drivers.comware.session import NumberLines, Numbers, PortSetting
 from labtests.drivers.comware.values import COMWARE
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine

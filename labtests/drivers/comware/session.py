@@ -1,21 +1,57 @@
-"""What a switch is asked and told, and when it says no.
+"""What a switch is asked and told, when it says no, and what its configuration says.
 
 Most refusals are a caret line and `% Unrecognized command found at '^' position.`; some are plain
 sentences without a % ("The rule does not exist.", "This subnet overlaps with another interface!").
+
+Displays tell what operates; only the configuration (`display current-configuration interface`,
+`display this`) tells what was asked for and therefore what has to be written to put it back. Lines
+nobody here knows are kept and left alone.
 """
 
 import re
+from collections.abc import Iterator
 
 from labtests.capabilities import settings as s
-from labtests.drivers.comware.configuration import (
-    ConfigSection,
-    interface_section,
-    parse_configuration,
-)
-from labtests.drivers.comware.names import NAMES
-from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals, ViewSetting
+from labtests.drivers import displays
+from labtests.drivers.comware.values import COMWARE, NAMES, full_name, wrong_port
+from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals, Section, ViewSetting
+from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
+
+_INTERFACE = COMWARE.shape("interface <name:text>")
+_CONFIGURATION = displays.Marked(
+    mark="#",
+    end="return",
+    cut_remedy="the output seems cut off; check that paging is off (`screen-length disable`)",
+)
+
+
+class ConfigSection(displays.Section):
+    """One part of a configuration: its first line (`interface X`) and the lines under it."""
+
+    @property
+    def interface(self) -> str | None:
+        """The interface this section is about: full name where its type is known."""
+        match = _INTERFACE.pattern.fullmatch(self.head)
+        return None if match is None else full_name(match["name"]) or match["name"]
+
+
+def parse_configuration(reply: Reply) -> tuple[ConfigSection, ...]:
+    """Every section of a configuration, in order. `#` ends one; `return` ends the text, and a text
+    without it was cut."""
+    found = _CONFIGURATION.sections(reply)
+    return tuple(ConfigSection(head=each.head, lines=each.lines) for each in found)
+
+
+def interface_section(reply: Reply, port: str) -> ConfigSection:
+    """The configuration of exactly this port (full name), which must be all there is."""
+    sections = parse_configuration(reply)
+    if [s.interface for s in sections] != [port]:
+        wrong_port(reply, port, ", ".join(s.head for s in sections) or "nothing")
+    return sections[0]
+
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
@@ -79,3 +115,37 @@ class ComwareSetting(ComwarePart, LineSetting[s.T]):
 
 class PortSetting(ComwareSetting[s.T], ViewSetting[s.T]):
     """The same in the view of a port."""
+
+
+Numbers = tuple[tuple[int, int], ...]
+"""(priority, number), ascending."""
+
+
+class NumberLines:
+    """One kind of them. `undone_by`: what stands behind the priority in `undo`."""
+
+    def __init__(self, begin: str, behind: str, *, undone_by: str | None = None) -> None:
+        self._begin, self._behind = begin.split(), behind.split()
+        self._undone_by = self._behind if undone_by is None else undone_by.split()
+        self.shape = COMWARE.shape(f"{begin} <priority:0-7> {behind} <number:number>")
+        self._about = rf"(?:undo )?{begin} .*\b{behind} "
+
+    def read(self, reply: Reply, section: Section) -> Numbers:
+        """Those of a section. A priority with two numbers is refused, and so are lists."""
+        section.expect_known(reply, self._about, self.shape)
+        found = [(each["priority"], each["number"]) for each in section.each(reply, self.shape)]
+        if len(dict(found)) != len(found):
+            refuse(reply, f"a priority has two lines {self.shape.begins!r}")
+        return tuple(sorted(found))
+
+    def undone(self, earlier: Numbers, wanted: Numbers) -> Iterator[CliLine]:
+        """What takes numbers away that are not to be."""
+        for priority, _ in earlier:
+            if priority not in dict(wanted):
+                yield line("undo", *self._begin, priority, *self._undone_by)
+
+    def made(self, earlier: Numbers, wanted: Numbers) -> Iterator[CliLine]:
+        """What gives numbers that are not so."""
+        for priority, number in wanted:
+            if dict(earlier).get(priority) != number:
+                yield line(*self._begin, priority, *self._behind, number)

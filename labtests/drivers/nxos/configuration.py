@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from labtests.capabilities.settings import T
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Indented, Nested, ViewSetting
-from labtests.drivers.nxos.clock import SHOWN, SOURCE
+from labtests.drivers.nxos.box import SHOWN, SOURCE
 from labtests.drivers.nxos.session import NXOS, NxosSetting, show_ended, told_port
 from labtests.transport.asking import Asking, both
 from labtests.transport.protocol import Reply

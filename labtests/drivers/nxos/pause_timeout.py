@@ -12,8 +12,7 @@ from labtests.capabilities.settings import PAUSE_TIMEOUT, Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Nested
 from labtests.drivers.nxos.configuration import configured, parse_configuration
-from labtests.drivers.nxos.names import full_name
-from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show_ended
+from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, full_name, line, show_ended
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply

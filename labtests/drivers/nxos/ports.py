@@ -9,7 +9,6 @@ from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds, PortState
 from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms, T
 from labtests.drivers.displays import PortShutting
-from labtests.drivers.nxos.applying import PolicySetting, in_force, of_switch, without
 from labtests.drivers.nxos.configuration import (
     Block,
     Classes,
@@ -17,7 +16,7 @@ from labtests.drivers.nxos.configuration import (
     NxosPortSetting,
     PolicyPlace,
 )
-from labtests.drivers.nxos.policies import Use
+from labtests.drivers.nxos.policies import PolicySetting, Use, in_force, of_switch, without
 from labtests.drivers.nxos.session import NXOS, line
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine

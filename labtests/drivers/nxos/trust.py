@@ -12,9 +12,8 @@ from labtests.capabilities.settings import Commands
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Unfit, written
 from labtests.drivers.maps import DscpMapSetting
-from labtests.drivers.nxos.applying import IPQOS, PolicySetting
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
-from labtests.drivers.nxos.policies import Use, base, named
+from labtests.drivers.nxos.policies import IPQOS, PolicySetting, Use, base, named
 from labtests.drivers.nxos.session import NXOS, NxosSetting
 from labtests.transport.asking import Asking, known
 
