@@ -8,7 +8,7 @@ from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.box import ComwareVersions, LldpNeighbours, SwitchClock
 from labtests.drivers.comware.dcbx import ComwareDcbxState, Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
-from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
+from labtests.drivers.comware.frames import ComwareFrameLimit, Headroom, Thresholds
 from labtests.drivers.comware.interfaces import Interfaces
 from labtests.drivers.comware.maps import ComwareDscpMap, ComwareTrust, QueueMap
 from labtests.drivers.comware.marking import ComwareEcn
@@ -98,7 +98,7 @@ class ComwarePortState(PortSetting[PortState], PortShutting):
 
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
-    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
+    *(ComwareDscpMap, QueueMap, ComwareFrameLimit, Headroom, Thresholds),
     *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
     ComwarePortState,
 )

@@ -19,7 +19,6 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.session import (
     CLI,
     QUIT,
@@ -212,8 +211,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         there = around.shared.get(wanted.profile or "")
         if there is not None and not is_as_wanted(there, wanted):
             others = around.elsewhere[there.profile or ""]
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 f"qos wred queue table {wanted.profile}",
                 f"{', '.join(sorted(others))} applies this table with other values",
                 f"give the setting of {port} another profile name that starts with {OURS}",

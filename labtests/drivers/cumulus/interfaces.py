@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import settings as s
-from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
 from labtests.drivers.cumulus.session import show
 from labtests.drivers.displays.trees import Node, parse
+from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
@@ -25,7 +24,6 @@ from labtests.transport.protocol import Reply
 
 HEADER_BYTES = 18
 DEFAULT_MTU = 9216
-MTUS = range(552, DEFAULT_MTU + 1)
 _BITS = {"M": 10**6, "G": 10**9}
 _SPEED = re.compile(f"[1-9][0-9]{{0,5}}[{''.join(_BITS)}]")
 _ANY_MTU = range(68, 2**16 + 1)  # the least of IPv4, and that of the loopback
@@ -117,10 +115,10 @@ class CumulusInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
         )
 
 
-class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
-    """`link mtu` of a port, as a length of frames."""
+class CumulusFrameLimit(NvueSetting[int | None], FrameLimit):
+    """`link mtu` of a port."""
 
-    kind = s.FRAME_LIMIT
+    header_bytes, mtus = HEADER_BYTES, range(552, DEFAULT_MTU + 1)
     feature = "mapping"  # of which it needs nothing
 
     def value(self, applied: Applied, port: str) -> int | None:
@@ -128,15 +126,7 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         return None if applied.mtu is None else applied.mtu + HEADER_BYTES
 
     def _made(self, applied: Applied, port: str, wanted: int | None) -> Applied:
-        mtu = (wanted or 0) - HEADER_BYTES
-        if mtu not in MTUS:
-            remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
-            where, problem = (
-                f"interface {port} link mtu",
-                f"{wanted} is not a valid frame length there",
-            )
-            raise self.reject(where, problem, remedy)
-        return replace(applied, mtu=mtu)
+        return replace(applied, mtu=self.mtu(f"interface {port} link mtu", wanted))
 
     def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """The default is unset."""
@@ -144,7 +134,3 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         if before.mtu != after.mtu and after.mtu is not None:
             plain = after.mtu == DEFAULT_MTU
             yield nv("unset", *at) if plain else nv("set", *at, after.mtu)
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return limit is not None and frame_bytes <= limit

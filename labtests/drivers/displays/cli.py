@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -10,6 +10,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import Entitled, Obstacles
 from labtests.capabilities.records import PortState
 from labtests.capabilities.settings import Commands
+from labtests.core.output import excerpt
 from labtests.drivers.displays.lines import Line, read
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.refusals import Refusals
@@ -60,10 +61,10 @@ class Cli:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortDisplay(Generic[T]):
     """A display for a `<port>`, and what it shows of each: full name and value. `beside` are lines
-    that are about no port."""
+    that are about no port. What is neither lines nor a table is read by a function."""
 
     command: str
-    shows: Line[tuple[str, T]] | Table[tuple[str, T]]
+    shows: Line[tuple[str, T]] | Table[tuple[str, T]] | Callable[[Reply], dict[str, T]]
     beside: Line[Any] | None = None
     skip: re.Pattern[str] = BLANK_OR_RULER
 
@@ -76,6 +77,8 @@ class PortDisplay(Generic[T]):
         """What an answer shows, by port, in its order."""
         if isinstance(self.shows, Table):
             return dict(read_table(reply, self.shows))
+        if not isinstance(self.shows, Line):
+            return self.shows(reply)
         beside = () if self.beside is None else (self.beside,)
         return dict(read(reply, self.shows, *beside, skip=self.skip))
 
@@ -102,7 +105,7 @@ class CliPart(PlatformPart):
         """What an answer shows of this port, which must be all there is."""
         found, full = display.read(reply), self.port(port)
         if set(found) != {full}:
-            self.cli.names.wrong(reply, full, ", ".join(found) or "nothing")
+            self.cli.names.wrong(reply, full, excerpt(", ".join(found), 80) or "nothing")
         return found[full]
 
     def shown(self, display: PortDisplay[T], port: str) -> Asking[tuple[Reply, T]]:

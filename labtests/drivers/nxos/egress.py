@@ -123,7 +123,6 @@ class _Egress(PolicySetting[s.T]):
 class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail."""
 
-    kind = s.ECN
     usual = (150_000, 600_000, 7, 0)
     """As in published RoCE configurations (Cisco's AI/ML blueprints), but for the upper threshold:
     theirs, 3000 kbytes, is for 100G; at 10G three DCQCN senders fill a buffer before they slow."""
@@ -140,10 +139,6 @@ class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
     def _use(self, of: Configured, place: PolicyPlace, wanted: EcnSetting) -> Use:
         lines = {each.queue: (_red_line(each),) for each in wanted.queues}
         return self.replaced(of, place, _MARKING, lines)
-
-    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
-        """By queue."""
-        return set(one.queues) == set(other.queues)
 
 
 class NxosScheduling(_Egress[SchedulingSetting], QueueShares):

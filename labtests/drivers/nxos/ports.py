@@ -5,10 +5,10 @@ from abc import abstractmethod
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds, PortState
-from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms, T
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, HEADROOM, Headrooms, T
 from labtests.drivers.displays import PortShutting
+from labtests.drivers.frames import FrameLimit
 from labtests.drivers.nxos.configuration import (
     Block,
     Classes,
@@ -23,7 +23,6 @@ from labtests.transport.commands import CliLine
 
 HEADER_BYTES = 22
 """A frame beside its packet: header, VLAN tag and check sequence. `mtu` is of packets."""
-DEFAULT_MTU = 1500
 _MTU = NXOS.shape("mtu <bytes:number>")
 CELL_BYTES = 208
 """Recorded thresholds are multiples of it, at two models; no document says so."""
@@ -34,21 +33,17 @@ _BUFFER = NXOS.shape(
 _NAMES = ("size", "pause", "resume")
 
 
-class NxosFrameLimit(NxosPortSetting[int | None], FrameLengths):
-    """`mtu` of a port, as a length of frames; None for the default. Many models take 1500 and 9216
+class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
+    """`mtu` of a port; None for the default. Many models take 1500 and 9216
     only at ports of layer 2 (from memory): they refuse others, and are heard."""
 
-    kind = FRAME_LIMIT
+    default_bytes = 1500 + HEADER_BYTES
 
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
         lines = yield from self.told(port)
         found = [match for text in lines if (match := _MTU.pattern.fullmatch(text))]
         return int(found[0]["bytes"]) + HEADER_BYTES if found else None
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return frame_bytes <= (DEFAULT_MTU + HEADER_BYTES if limit is None else limit)
 
     def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line."""

@@ -9,7 +9,6 @@ from collections.abc import Hashable
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Unfit, written
 from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
@@ -151,8 +150,7 @@ class NxosQueueMap(NxosSetting[tuple[int, ...]]):
     ) -> Commands:
         """It is not a setting."""
         if wanted != tuple(COSES):
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 f"a queue for each priority: {wanted}",
                 "the queue of a qos-group has its number",
                 "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",

@@ -14,7 +14,6 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting
 from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show
@@ -166,7 +165,7 @@ class NxosWatchdogTimes(NxosSetting[WatchdogTimes]):
             if (value := getattr(wanted, name)) not in taken:
                 words = " ".join((_PFC, *_TIMES[name]))
                 problem = f"{value} is not in {taken[0]}..{taken[-1]}, steps of {taken.step}"
-                raise CommandRejected(self.device, words, problem, "choose another time")
+                raise self.reject(words, problem, "choose another time")
         switch = line(_PFC, "watch-dog-interval", "on" if wanted.on else "off")
         lines = tuple(
             line(_PFC, *words, getattr(wanted, name))

@@ -4,11 +4,10 @@ A longest frame is the MTU and 22 bytes: orchagent adds header, VLAN tag and che
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import settings as s
-from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
+from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
@@ -24,8 +23,6 @@ from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 HEADER_BYTES = 22
-_DEFAULT_FRAME_BYTES = 1514
-"""Of a port whose entry has no MTU (orchagent)."""
 _FEC = {"rs": "rs", "fc": "baser", "none": "off"}
 _BITS = {"M": 10**6, "G": 10**9}
 _COUNTERS = {
@@ -105,11 +102,12 @@ class SonicInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
         )
 
 
-class SonicFrameLimit(DbSetting[int | None], FrameLengths):
-    """`mtu` of a port, as a length of frames; None where its entry has none."""
+class SonicFrameLimit(DbSetting[int | None], FrameLimit):
+    """`mtu` of a port; None where its entry has none."""
 
-    kind = s.FRAME_LIMIT
     tables = ("PORT",)
+    default_bytes = 1514
+    """Of orchagent."""
 
     def value(self, db: Db, port: str) -> int | None:
         """As configured."""
@@ -123,7 +121,3 @@ class SonicFrameLimit(DbSetting[int | None], FrameLengths):
             raise self.reject(f"PORT|{port}", "0 is not a valid MTU", "give the longest frame")
         mtu = None if wanted is None else str(wanted - HEADER_BYTES)
         return db.holding("PORT", port, mtu=mtu)
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return frame_bytes <= (_DEFAULT_FRAME_BYTES if limit is None else limit)

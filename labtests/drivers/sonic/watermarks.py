@@ -10,7 +10,6 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import Watermarks
 from labtests.capabilities.records import Reading, Scope
-from labtests.core.errors import CommandRejected
 from labtests.core.output import excerpt
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, read_table
@@ -81,7 +80,7 @@ class SonicWatermarks(PlatformPart, Watermarks):
         problems = [problem for group in _POLLED if (problem := _not_polled(db, group))]
         if problems:
             where, remedy = f"{_FLEX}|*_WATERMARK", "`counterpoll watermark enable`"
-            raise CommandRejected(self.device, where, problems[0], remedy)
+            raise self.reject(where, problems[0], remedy)
         return LATE * max(_interval_ms(db, group) for group in _POLLED) / 1000
 
     def forget_watermarks(self) -> Asking[None]:
