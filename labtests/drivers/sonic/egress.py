@@ -10,12 +10,7 @@ from typing import ClassVar
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, Shares
-from labtests.capabilities.records import (
-    EcnSetting,
-    QueueSchedule,
-    SchedulingSetting,
-    WredQueue,
-)
+from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
 from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.sharing import round_robin
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
