@@ -213,10 +213,14 @@ def _line(end: RunEnd) -> str:
 
 
 def _ended(end: RunEnd) -> RunEnd:
-    """With what it left. pytest also ends with 0 when it was told to run nothing (`--version`,
-    `--collect-only`, `--plan`): that is no green night."""
+    """With what it left. A signal of ours that met the run when all of it was told changes nothing.
+    pytest also ends with 0 when it was told to run nothing (`--version`, `--collect-only`,
+    `--plan`): that is no green night."""
+    ended_by_us = end.code == -signal.SIGTERM
+    end.code = end.code if end.code >= 0 else 128 - end.code  # as a shell has it
     try:
         end.kept = of_folder(end.folder)
+        end.code = end.kept.exit_code if ended_by_us else end.code
     except LabError as error:
         if end.code == 0:
             end.code, end.why = INTERNAL_ERROR, f"exit code 0, and nothing was run: {error}"
