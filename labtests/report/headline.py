@@ -85,7 +85,7 @@ def _of_green(run: Json, asked: list[Suite], passes: str) -> str:
     sent = sum(_forwarded(verdicts_of(suite.test, "main")) for suite in asked)
     if not sent:
         return f"{passes}{where}"
-    return f"Lossless{where}: 0 of {grouped(sent)} packets lost, {passes}"
+    return f"Lossless{where}: 0 of {grouped(sent)} packets lost; {passes}"
 
 
 def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str], list[str]]:

@@ -87,6 +87,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
         text.percent,
         text.part,
         text.counter_words,
+        text.plain,
         entries,
         texts,
         view.outcome_class,

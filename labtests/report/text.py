@@ -112,6 +112,19 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", "\u202f")
 
 
+_LONG = re.compile(r"(?<![\w./-])(\d{5,})\b(?![\w/.]*\w)")
+_SIGNS = ((">=", "\u2265"), ("<=", "\u2264"), ("->", "\u2192"))
+
+
+def plain(sentence: object) -> Any:
+    """What a device or verdict said, as it is read: long numbers in thousands, signs as signs."""
+    if not isinstance(sentence, str):
+        return sentence
+    for typed, sign in _SIGNS:
+        sentence = sentence.replace(typed, sign)
+    return _LONG.sub(lambda match: grouped(int(match[1])), sentence)
+
+
 def short_port(port: str) -> str:
     """`Twenty-FiveGigE1/0/13` is `1/0/13`; what has no such number stays."""
     found = re.search(r"(?<!\d)\d{1,6}(?:/\d{1,6}){1,6}$", port)

@@ -213,6 +213,43 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
     assert narrowest_px > 30  # no word is one letter wide
 
 
+def test_a_phone_has_the_lab_from_top_to_bottom(
+    run: Json, shown: Callable[..., Chromium], verdict_of: Any
+) -> None:
+    """A picture that runs off the screen hides who is to blame."""
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 5 dropped_packets grew by 17"
+    run["tests"][0].update(outcome="fail", verdicts=[verdict_of(outcome="fail", because=because)])
+    page_ = shown(page(run), width=390)
+    boxes = page_.run(
+        "[...document.querySelectorAll('.lt-picture *')].filter((e) => e.checkVisibility())"
+        ".map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.right])"
+    )
+
+    assert len(boxes) > 8
+    assert all(left >= 0 and right <= 390 for left, right in boxes)
+    told = page_.run("document.querySelector('.lt-picture').innerText.split(/\\s+/).join(' ')")
+    assert told.startswith("ServerA p3 4.31 Gb/s → S6550 1/0/14 S6550 queue 3: 0 dropped ServerC")
+    assert page_.run("document.querySelector('.lt-stop-ring').innerText") == "S6550 1/0/13"
+    wide = shown(page(run), width=1400)
+    assert not wide.run("document.querySelector('.lt-stops').checkVisibility()")
+
+
+def test_the_sign_of_an_outcome_has_no_frame_of_another_part(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    for outcome in ("error", "fail", "inconclusive"):
+        run["tests"].append(test_of(outcome, outcome, [verdict_of(outcome=outcome)]))
+    page_ = shown(page(run))
+
+    sizes = page_.run(
+        "[...document.querySelectorAll('.lt-signs .lt-sign')].map((sign) => {"
+        "const s = getComputedStyle(sign); return [sign.offsetWidth, sign.offsetHeight,"
+        " s.borderLeftWidth, s.marginTop, s.color === s.backgroundColor]; })"
+    )
+
+    assert sizes == [[19, 19, "0px", "0px", False]] * 4
+
+
 def test_one_cursor_goes_through_all_plots_and_tells_their_values(
     run: Json, shown: Callable[..., Chromium]
 ) -> None:

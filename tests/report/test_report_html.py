@@ -192,7 +192,7 @@ def test_a_tests_part_has_facts_flows_and_rerun(run: Json, text_of: Text) -> Non
 
     for words in (
         "queue 3 drops 0 exactly 0 packets",
-        "sum of goodputs 9.53 >= 9.0 +0.53 Gb/s",
+        "sum of goodputs 9.53 ≥ 9.0 +0.53 Gb/s",
         "ServerA → ServerC iperf3, TOS 96 complete 7.8 Gb/s 4.31 Gb/s",
         "16 375 / 16 375 / 0",
         "Run it again: pytest suites/test_pauses.py --testbed lab --dry-run --seed 1",
@@ -206,7 +206,7 @@ def test_an_error_does_not_say_again_what_the_verdicts_say(run: Json) -> None:
     test |= {"outcome": "error", "error": f"PASS [SIMULATED]: {because}\nnot put back: pfc"}
 
     assert error_of(test) == "not put back: pfc"
-    assert '<pre class="lt-error">not put back: pfc</pre>' in page(run)
+    assert '<pre class="lt-problem">not put back: pfc</pre>' in page(run)
     assert error_of({"error": None, "verdicts": [{}]}) == ""
 
 
@@ -339,6 +339,26 @@ def test_a_line_counts_its_other_answers_which_are_behind_it(run: Json, text_of:
     assert "the main question in again" in text
 
 
+def test_numbers_and_signs_of_a_proof_are_written_for_people(run: Json, text_of: Text) -> None:
+    because = "1/0/12345 -> ServerB: 3847500 packets, firmware 16.352000.1, ratio 0.123456 >= 0.1"
+    run["tests"][0]["verdicts"][0]["because"] = because
+
+    said = (
+        "1/0/12345 → ServerB: 3\u202f847\u202f500 packets, firmware 16.352000.1, ratio 0.123456 ≥"
+    )
+
+    assert text_of(page(run)).count(" ".join(said.split())) == 2  # its line, its proof
+
+
+def test_suites_that_did_not_run_are_counted_and_behind_a_fold(run: Json, text_of: Text) -> None:
+    run["not_run"] = ["suites/test_a.py::test_a", "suites/test_b.py::test_b"]
+
+    html = page(run)
+
+    assert "2 did not run suites/test_a.py::test_a, suites/test_b.py::test_b" in text_of(html)
+    assert '<details class="lt-warning"><summary>2 did not run' in html
+
+
 def test_a_long_sentence_is_short_in_its_line_and_whole_behind_it(run: Json, text_of: Text) -> None:
     sentence = " ".join(f"queue {n} dropped;" for n in range(60))
     run["tests"][0]["verdicts"][0]["because"] = sentence
@@ -385,7 +405,7 @@ def test_failed_tests_come_first_and_have_a_card(
     text = text_of(html)
     assert "Not lossless: 42 packets lost at S6550 in queue 3" in text
     assert "Needs a person ✕ loses FAIL" in text
-    assert "Look at S6550, port 1/0/13: A simulated box, which ended with the run." in text
+    assert "Look at S6550, port 1/0/13 " in text
     assert "labtests simlab serve testbeds/h3c-s6550-cx4.yaml" in text
     assert "queue 3: ✕" not in text  # the picture's counters are the phase's own
     assert '<circle class="lt-ring"' in html

@@ -165,6 +165,7 @@ def test_a_run_that_somebody_ended_broke_no_lab(run: Json, test_of: Any, verdict
     run |= {"tests": [*run["tests"], cut], "not_run": ["a", "b"]}
     answer = dict(in_short(run))["answer"]
     assert answer == "Not whole: verbs was interrupted by SIGTERM, 2 did not run"
+    assert dict(in_short(run))["error"] == "verbs: interrupted by SIGTERM"  # not its last Yes
     broke = test_of("other", "error", []) | {"error": "ServerA hangs"}
     run["tests"].append(broke)
     assert "2 of 5 suites could not be judged: the lab broke" in dict(in_short(run))["answer"]
