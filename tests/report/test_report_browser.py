@@ -1,5 +1,6 @@
 """The page in a real browser: nothing in a run can run, and everything can be read."""
 
+import copy
 import re
 import shutil
 import subprocess
@@ -266,6 +267,44 @@ def test_one_cursor_goes_through_all_plots_and_tells_their_values(
     assert len({way.partition(" ")[0] for way in ways}) == 1
     assert ways[0].startswith("M")
     assert "900" in values  # pause frames a second
+
+
+def test_time_between_phases_takes_no_room_from_them(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    """A switch that is slow to count lets a minute pass between control and experiment."""
+    phases = run["tests"][0]["phases"]
+    later = copy.deepcopy(phases[0]) | {"name": "later", "start_s": 75.0, "end_s": 80.0}
+    for row in (*later["samples"], *(r for f in later["flows"] for r in f["intervals"])):
+        row |= {key: row[key] + 65 for key in ("time_s", "start_s", "end_s") if key in row}
+    phases.append(later)
+    page_ = shown(page(run), "#pauses/plots")
+
+    svg = "document.querySelector('.lt-lane > svg')"
+    bands = page_.run(f"[...{svg}.querySelectorAll('rect')].map((r) => +r.getAttribute('width'))")
+    axis = page_.run("[...document.querySelectorAll('.lt-lane > svg')].at(-1).textContent")
+    page_.run("document.querySelector('.lt-plots').focus()")
+    for _ in range(50):
+        page_.press("ArrowRight")
+    values = page_.run("[...document.querySelectorAll('.lt-key li b')].map((b) => b.textContent)")
+
+    assert all(width > 300 for width in bands)
+    assert "60 s cut" in axis
+    assert "900" in values
+
+
+def test_paper_has_one_suite_of_each_walk_open(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets grew by 4"
+    for name in ("a", "b", "c"):
+        run["tests"].append(test_of(name, "fail", [verdict_of(outcome="fail", because=because)]))
+    page_ = shown(page(run))
+
+    page_.printed()
+
+    opened = "[...document.querySelectorAll('.lt-suite[open]')].map((suite) => suite.id)"
+    assert page_.run(opened) == ["a"]
 
 
 def test_a_priority_has_one_colour_in_every_plot(run: Json, shown: Callable[..., Chromium]) -> None:

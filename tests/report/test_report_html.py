@@ -304,6 +304,12 @@ def test_the_way_of_a_packet_shows_what_each_station_lost_and_what_nobody_counts
     assert "NIC r eth0 r nic_rx_discarded_packets +447 517" in text.replace("\u202f", " ")
     assert "cable a - b no counter of this device tells" in text
     assert "sw p1 0" not in text  # it lost nothing: no row
+    run["tests"][0]["phases"][0]["way"] = []
+    assert "Nowhere: no station on the way" in text_of(page(run))
+    run["tests"][0]["phases"][0]["counters"][1]["increase"] = 3  # no station has a queue's drops
+    text = text_of(page(run))
+    assert "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets +3" in text
+    assert "Nowhere" not in text
     assert "Somebody else changed trust of sw p1" in text
 
 
@@ -409,6 +415,21 @@ def test_failed_tests_come_first_and_have_a_card(
     assert "labtests simlab serve testbeds/h3c-s6550-cx4.yaml" in text
     assert "queue 3: ✕" not in text  # the picture's counters are the phase's own
     assert '<circle class="lt-ring"' in html
+
+
+def test_suites_that_are_red_for_one_port_are_one_walk(
+    run: Json, text_of: Text, test_of: Callable[..., Json], verdict_of: Any
+) -> None:
+    at_port = "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets grew by 4"
+    for name, because in (("a", at_port), ("b", "ServerA is slow"), ("c", at_port)):
+        run["tests"].append(test_of(name, "fail", [verdict_of(outcome="fail", because=because)]))
+    run["tests"].append(test_of("d", "error", [verdict_of(outcome="error", because=at_port)]))
+
+    html = page(run)
+    cards = html[html.index('id="lt-needs"') : html.index('id="lt-suites"')]
+
+    assert cards.count("<article") == 2
+    assert "2 more red there: c , d (ERROR) Again:" in text_of(cards)
 
 
 def test_a_good_run_has_nothing_that_needs_a_person(run: Json, text_of: Text) -> None:
