@@ -30,11 +30,15 @@ function say(text) {
   $("lt-said").textContent = text;
   setTimeout(() => { $("lt-said").textContent = ""; }, 2500);
 }
-function table(heads, rows) {
+function table(all, rows) {
+  // the rows of a phase stand below its name
+  const phased = all[0] === "phase" ? 1 : 0, heads = all.slice(phased);
+  let phase = null;
   const head = el("tr", {}, ...heads.map((h) => el("th", h.startsWith("#") ? { scope: "col", class: "lt-n" } : { scope: "col" }, h.replace("#", ""))));
   const body = el("tbody");
   for (const row of rows) {
-    const cells = row.cells.map((cell, n) => el("td", heads[n].startsWith("#") ? { class: "lt-n" } : {}, cell));
+    if (phased && row.cells[0] !== phase) body.append(el("tr", {}, el("th", { scope: "rowgroup", colspan: heads.length, class: "lt-phase" }, phase = row.cells[0])));
+    const cells = row.cells.slice(phased).map((cell, n) => el("td", heads[n].startsWith("#") ? { class: "lt-n" } : {}, cell));
     body.append(el("tr", row.id ? { id: row.id, tabindex: "-1" } : {}, ...cells));
   }
   return el("div", { class: "lt-wide" }, el("table", {}, el("thead", {}, head), body));
@@ -68,7 +72,7 @@ function axis(suite) {
   for (const [start, end] of ends) { add(start, true); add(end, false); }
   add(high, true);
   const piece = (test) => pieces.find(test) ?? pieces.at(-1);
-  const at = (t) => { const p = piece((one) => t <= one.until); return (p.at + p.size * (t - p.from) / (p.until - p.from)) / drawn; };
+  const at = (time) => { const t = Math.max(0, time), p = piece((one) => t <= one.until); return (p.at + p.size * (t - p.from) / (p.until - p.from)) / drawn; };
   const back = (x) => { const p = piece((one) => x * drawn <= one.at + one.size); return p.from + (p.until - p.from) * (x * drawn - p.at) / p.size; };
   return { high, drawn, pieces, at, back };
 }

@@ -177,7 +177,11 @@ class _Layout:
         self._switch_w = max(SWITCH_W, *map(self._room, self._switches), SWITCH_W)
 
         lost = [w for a, b in links for w in lost_between(suite, counted.phase, (a, b))]
-        self._gap = max(SHORT_GAP, *(24 + LETTER_W * len(words.text) for words in lost), SHORT_GAP)
+        named = max((len(short_port(end.port)) for link in links for end in link
+                     if end.device in self._switches), default=0)  # fmt: skip
+        self._first_gap = max(GAP, 124.0 + LETTER_W * named)
+        self._gap = max([SHORT_GAP, 20.0 + LETTER_W * named]
+                        + [24 + LETTER_W * len(words.text) for words in lost])  # fmt: skip
 
     def _room(self, device: str) -> float:
         """What its longest fact takes, in bold."""
@@ -192,7 +196,7 @@ class _Layout:
         lines = max((len(self._lines(name)) for name in hosts), default=0)
         height = max(rows * max(ROW, HOST_H + LINE * lines + 12), 60.0 + LINE * told)
         self._column(self._senders, 8, height)
-        x = 8 + self._host_w + GAP
+        x = 8 + self._host_w + self._first_gap
         for names in columns:
             self._column(names, x, height)
             x += self._switch_w + self._gap

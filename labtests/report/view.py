@@ -179,7 +179,18 @@ def _dropping(phase: Json) -> list[Json]:
         if row.get("counter") == QUEUE_DROPPED_PACKETS and grew and not row.get("unusable"):
             queue = f"queue {row.get('index')} {QUEUE_DROPPED_PACKETS}"
             lost.setdefault(f"{row.get('device')} {row.get('port')}", {})[queue] = grew
-    return [{"name": port, "lost": each} for port, each in lost.items()]
+    way = entries(phase.get("way"))
+    told = {station.get("name"): station.get("lost") for station in way}
+    return [
+        {"name": port, "lost": each}
+        for port, each in lost.items()
+        if not _same(told.get(port), sum(each.values()))
+    ]
+
+
+def _same(lost: object, count: float) -> bool:
+    """Whether the port's own counters have told of all that its queues dropped."""
+    return isinstance(lost, dict) and count == sum(number(grew) or 0 for grew in lost.values())
 
 
 def noise_of(phases: list[Json]) -> list[Json]:

@@ -366,7 +366,8 @@ def test_search_finds_counters_and_opens_them(run: Json, shown: Callable[..., Ch
     page_.run("document.querySelector('#lt-hits a').click()")
 
     assert hit == "#pauses/counters/0"
-    assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("PFC on")
+    assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("S6550")
+    assert page_.run("document.querySelector('.lt-phase').textContent") == "PFC on"
 
 
 def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:

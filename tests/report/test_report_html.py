@@ -356,6 +356,18 @@ def test_numbers_and_signs_of_a_proof_are_written_for_people(run: Json, text_of:
     assert text_of(page(run)).count(" ".join(said.split())) == 2  # its line, its proof
 
 
+def test_headroom_that_no_stream_tells_is_said_once(run: Json, text_of: Text) -> None:
+    untold = {"device": "sw", "port": "e1", "priority": 3, "because": "its stream does not tell"}
+    told = untold | {"peak_bytes": 4096, "margin_bytes": 1024, "because": ""}
+    run["tests"][0]["phases"][0]["headroom"] = [untold, untold | {"port": "e2"}, told]
+
+    text = text_of(page(run)).replace("\u202f", "")
+
+    assert text.count("Headroom of sw: its stream does not tell") == 1
+    assert text.count("its stream does not tell") == 1
+    assert "priority 3: 4 096 bytes of headroom in use at most, 1 024 bytes to its end" in text
+
+
 def test_suites_that_did_not_run_are_counted_and_behind_a_fold(run: Json, text_of: Text) -> None:
     run["not_run"] = ["suites/test_a.py::test_a", "suites/test_b.py::test_b"]
 

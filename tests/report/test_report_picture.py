@@ -162,6 +162,15 @@ def test_more_than_was_sent_is_not_written_as_less_than_nothing(
     assert words == ["\u2715 11\u202f453 too many"]
 
 
+def test_the_name_of_a_port_has_room_beside_what_is_sent(run: Json) -> None:
+    for name in ("Ethernet4", "FourHundredGigE-of-a-leaf"):
+        for link in run["lab"]["links"]:
+            link["ends"][1]["port"] = name
+        for cable in drawn(run).cables:
+            words = max((len(words.text) for words in cable.above), default=0)
+            assert cable.x2 - cable.x1 > 6.6 * (words + len(cable.port))
+
+
 def test_long_facts_do_not_make_a_wide_picture(run: Json, verdict_of: Callable[..., Json]) -> None:
     fact = {"name": "S6550 Twenty-FiveGigE1/0/14 a fact of rather many letters in all",
             "measured": 123456789, "bound": "= 0", "margin": -1}  # fmt: skip
