@@ -91,6 +91,18 @@ class KeptTest:
 
     __test__ = False  # pytest would take it for one
 
+    @property
+    def reason(self) -> str:
+        """Why it is not green: what its reddest verdict says, a control that is not as it had to
+        be, or what was raised."""
+        mains = [verdict for verdict in self.verdicts if verdict.role != "control"]
+        for outcome in ("fail", "error", "inconclusive"):
+            for verdict in mains:
+                if verdict.outcome == outcome:
+                    return verdict.because
+        wrong = (verdict.because for verdict in self.verdicts if not verdict.as_expected)
+        return next(wrong, self.error.partition("\n")[0])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRun:

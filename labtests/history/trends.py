@@ -60,10 +60,15 @@ class Shift:
     shrunk: bool
 
     def __str__(self) -> str:
+        return f"{self.series.test}: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What became what."""
         what = "margin" if self.series.has_margin else "figure"
         return (
-            f"{self.series.test}: {what} of {self.series.fact!r} ({self.series.question}) "
-            f"{self.before:g} -> {self.after:g} {self.series.unit}".rstrip()
+            f"{what} of {self.series.fact!r} ({self.series.question}) "
+            f"{self.before:.4g} -> {self.after:.4g} {self.series.unit}".rstrip()
         )
 
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from labtests.core.output import clean, used
 from labtests.history.records import KeptRun
 from labtests.history.store import History, KeptSummary
-from labtests.history.trends import moved
+from labtests.history.trends import moved, that_day
 from labtests.night.form import NotifyForm
 from labtests.night.running import RunEnd
+from labtests.report import in_short
+from labtests.report.runs import UnreadableRun, read_head
 
 Say = Callable[[str], None]
 _RED = ("fail", "error", "inconclusive")
@@ -38,12 +40,7 @@ def news_of(end: RunEnd, history: History | None) -> list[News]:
     if end.kept is None:
         return [News("red", f"{head}: ERROR, exit code {end.code}; no report, but {end.log}")]
     if end.kept.outcome in _RED:
-        red = [test for test in end.kept.tests if test.outcome in _RED]
-        names = ", ".join(f"{test.title or test.name} ({test.outcome})" for test in red[:3])
-        more = f" and {len(red) - 3} more" if len(red) > 3 else ""
-        problem = end.kept.problem.partition("\n")[0]
-        what = "; ".join(filter(None, [problem, f"{names}{more}"]))
-        return [News("red", f"{head}: {end.kept.outcome.upper()}: {what}; {link}")]
+        return [News("red", f"{head}: {end.kept.outcome.upper()}: {_why(end)}; {link}")]
     if history is None:
         return []
     past = _Past.of(end.kept, history)
@@ -53,6 +50,18 @@ def news_of(end: RunEnd, history: History | None) -> list[News]:
         was = since and f", for the first time since {since}"
         found.append(News("first-green", f"{head}: PASS{was}; {link}"))
     return found
+
+
+def _why(end: RunEnd) -> str:
+    """The sentence at the top of its page; without a page the red tests."""
+    assert end.kept is not None
+    try:
+        return dict(in_short(read_head(end.folder)))["answer"]
+    except UnreadableRun:
+        red = [test for test in end.kept.tests if test.outcome in _RED]
+        told = [f"{test.title or test.name} ({test.outcome}): {test.reason}" for test in red[:3]]
+        more = [f"{len(red) - 3} more"] if len(red) > 3 else []
+        return "; ".join(filter(None, [end.kept.problem.partition("\n")[0], *told, *more]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,7 @@ class _Past:
         lab = {"testbed": self.kept.testbed, "backend": self.kept.backend}
         rows = self.history.margins(**lab, runs=(*self.numbers, self.number))
         return [
-            f"a margin shrinks: {shift}"
+            "; ".join((f"a margin shrinks: {shift}", *[*that_day(self.history, shift)][1:]))
             for shift in moved(rows)
             if shift.shrunk and shift.run == self.number
         ]

@@ -21,7 +21,7 @@ FACT = KeptFact(name="use", measured=0.95, bound=">= 0.75", margin=0.2, unit="ra
 def kept(day: int, outcome: str = "pass", margin: float = 0.2) -> KeptRun:
     fact = replace(FACT, margin=margin)
     verdict = KeptVerdict(question="Was it full?", phase="on", role="main", outcome=outcome,
-                          as_expected=True, because="", facts=(fact,))  # fmt: skip
+                          as_expected=True, because="17 were lost", facts=(fact,))  # fmt: skip
     test = KeptTest(name="t", title="Is it lossless?", outcome=outcome, duration_s=1, error="",
                     verdicts=(verdict,))  # fmt: skip
     return KeptRun(
@@ -50,7 +50,7 @@ def test_red_is_told_with_its_question(tell, tmp_path):
     (news,) = tell(kept(1), kept(2, "fail"))
     assert news.occasion == "red"
     assert news.line == (
-        "h3c-s6550-cx4 (simulated): FAIL: Is it lossless? (fail); "
+        "h3c-s6550-cx4 (simulated): FAIL: Is it lossless? (fail): 17 were lost; "
         f"{tmp_path / 'run' / 'report.html'}"
     )
 
@@ -58,7 +58,7 @@ def test_red_is_told_with_its_question(tell, tmp_path):
 def test_a_run_that_was_cut_off_says_so_and_makes_no_night_red(tell):
     cut = replace(kept(2, "error"), exit_code=2, problem="interrupted by SIGTERM")
     (news,) = tell(kept(1), cut)
-    assert "ERROR: interrupted by SIGTERM; Is it lossless? (error); " in news.line
+    assert "ERROR: interrupted by SIGTERM; Is it lossless? (error): 17 were lost; " in news.line
     assert tell(kept(3)) == []
     assert [news.occasion for news in tell(kept(4, "fail"), replace(cut, identity="5"), kept(6))] \
         == ["first-green"]  # fmt: skip
