@@ -96,6 +96,18 @@ class RunningLab:
         """Something goes wrong now, as fault_forms.py: `fault(kind="cut", device="S6550")`."""
         self.ask({"fault": fault})
 
+    def trace(self, device: str, port: str, priority: int, *, after_s: float) -> None:
+        """See ExactState: for 2 ms, every 4 us."""
+        place = {"device": device, "port": port, "priority": priority}
+        self.ask({"trace": {**place, "after_s": after_s, "every_us": 4, "for_ms": 2}})
+
+    def traced(self, device: str, port: str, priority: int) -> list[dict[str, Any]]:
+        """See ExactState."""
+        place = {"device": device, "port": port, "priority": priority}
+        told = self.ask({"traced": place})["traced"]
+        rows = (dict(zip(told["columns"], row, strict=True)) for row in told["rows"])
+        return [{**place, **row, "source": told["source"]} for row in rows]
+
     def reroute(self, testbed: Testbed) -> Testbed:
         """The same testbed with every management address, and every stream, pointing into this
         lab. The password of streams is then in this process's environment."""

@@ -8,7 +8,7 @@ is missing, or stopped, takes away its own numbers and nothing else.
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.measure.evidence import Difference, Evidence
 from labtests.measure.streamed import HeadroomLeft, Streamed
 from labtests.verdicts.bursts import bursts
 from labtests.verdicts.outcome import (
@@ -82,16 +82,11 @@ def headrooms(evidence: Evidence) -> tuple[HeadroomLeft, ...]:
     if evidence.streamed is None:
         return ()
     places = [each for each in evidence.senders if each.switch in evidence.streamed.every_s]
-    ports = dict.fromkeys(((p.switch, p.switch_port), _priority(p)) for p in places)
+    ports = dict.fromkeys(((p.switch, p.switch_port), p.group) for p in places)
     return tuple(
         evidence.streamed.headroom(port, priority, evidence.start_s, evidence.end_s)
         for port, priority in ports
     )
-
-
-def _priority(place: Place) -> int:
-    """That of the sender's class; of one whose NIC has no classes, its queue's number."""
-    return place.queue if place.priority is None else place.priority
 
 
 _ONLY_A_BOUND = {
