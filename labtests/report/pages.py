@@ -11,10 +11,10 @@ from markupsafe import Markup
 from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.details import details
+from labtests.report.exact import sawteeth
 from labtests.report.headline import headline
 from labtests.report.past import Past
 from labtests.report.picture import picture_of
-from labtests.report.exact import sawteeth
 from labtests.report.runs import Json, entries, lab_of, texts
 from labtests.report.sealing import page_script, policy
 from labtests.report.suites import RED, Suite, suites_of

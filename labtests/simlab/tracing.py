@@ -25,8 +25,8 @@ class Tracing:
         self._rows: dict[Key, list[tuple[float, int, int, int, int]]] = {}
 
     def begin(self, asked: Mapping[str, Any]) -> None:
-        """From now on, or in `after_s`, every `every_us` for `for_ms`: the queue of this number that
-        leaves by the port, and the priority group that comes in by it. Raises UnknownFault,
+        """From now on, or in `after_s`, every `every_us` for `for_ms`: the queue of this number
+        that leaves by the port, and the priority group that comes in by it. Raises UnknownFault,
         ValueError."""
         key = self._key(asked)
         period_ns = round(1000 * float(asked.get("every_us", 2)))
