@@ -27,12 +27,19 @@ from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
 from labtests.simlab.defects import LAB_EPOCH
-from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
+from labtests.simlab.folder import (
+    CA,
+    CERTIFICATE,
+    KEY,
+    KNOWN_HOSTS,
+    LOOPBACK,
+    PASSWORD_ENV,
+    USER_KEY,
+)
 
 READY_WITHIN_S = 600.0  # the first start after an installation compiles the network: minutes
 ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine
 ENDS_WITHIN_S = 5.0
-PASSWORD_ENV = "LABTESTS_SIMLAB_PASSWORD"
 
 Message = dict[str, Any]
 

@@ -4,9 +4,9 @@ Commands, views and the proto: H3C, gRPC white paper (4.2); `buffer packet-drop 
 its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: configurations published
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
-5.3.1. From memory: the rows' names of the two events, that *IntervalPeak is in bytes, that
-headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is its
-user's business.
+5.3.1. From memory: the rows' names of the two events, that BPS are bit/s and *IntervalPeak bytes,
+that headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is
+its user's business.
 """
 
 import re
@@ -44,6 +44,7 @@ LEAVES = (
         "CommBufferUsage",
         IngressQueLenInBytes=(c.INGRESS_BYTES, "priority", "bytes"),
         UnicastQueLenInBytes=(c.QUEUE_LENGTH_BYTES, "queue", "bytes"),
+        UnicastBPS=(c.QUEUE_BITS_PER_S, "queue", "bit/s"),
         InIntervalPeak=(c.INGRESS_PEAK_BYTES, "priority", "bytes"),
         OutIntervalPeak=(c.QUEUE_PEAK_BYTES, "queue", "bytes"),
     ),
