@@ -84,7 +84,7 @@ class GnmiClient:
             except self._grpc.RpcError as error:
                 if not self._ended.is_set():
                     self._refused(self._source.device, _said(error))
-                if not came and self._source.table.optional:
+                if not came and self._source.table.optional and _of_paths(error):
                     self._request = request(self._source, optional=False)
             wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
             self._ended.wait(wait_s)
@@ -104,6 +104,14 @@ class GnmiClient:
 
 def _serialized(message: Any) -> bytes:
     return bytes(message.SerializeToString())
+
+
+def _of_paths(error: Any) -> bool:
+    """Whether a server that was reached, and knows who asks, has refused what is asked for. Some
+    answer a path that they do not have with UNKNOWN."""
+    code = getattr(error, "code", None)
+    asked = ("INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED", "FAILED_PRECONDITION", "UNKNOWN")
+    return callable(code) and code().name in asked
 
 
 def _said(error: Any) -> str:

@@ -315,15 +315,24 @@ def test_a_switch_without_a_certificate_of_the_ca_cannot_dial(tmp_path: Path) ->
     with Collectors([source], epoch_s=T) as collectors:
         port = collectors.sources["S"].place.port
 
-        def channel(files: Any) -> Any:
-            told = [Path(each).read_bytes() for each in (ours.ca, files.key, files.certificate)]
+        def channel(trusted: str, *files: str) -> Any:
+            told = [Path(each).read_bytes() for each in (trusted, *files)]
             options = [("grpc.ssl_target_name_override", "switch.test")]
             credentials = grpc.ssl_channel_credentials(*told)
             return grpc.secure_channel(f"127.0.0.1:{port}", credentials, options)
 
-        with pytest.raises(grpc.RpcError):
-            dial(port, iter([drops(T + 1, [1])]), channel(others.files("foreign"))).result(10)
-        dial(port, iter([drops(T + 2, [2])]), channel(ours.files("switch"))).result(10)
+        foreign, own = others.files("foreign"), ours.files("switch")
+        for refused in (
+            channel(ours.ca, foreign.key, foreign.certificate),
+            channel(ours.ca),  # shows none
+            channel(others.ca, own.key, own.certificate),  # does not take ours
+            grpc.insecure_channel(f"127.0.0.1:{port}"),
+        ):
+            with pytest.raises(grpc.RpcError):
+                dial(port, iter([drops(T + 1, [1])]), refused).result(10)
+        assert not collectors.received["S"]
+        own_channel = channel(ours.ca, own.key, own.certificate)
+        dial(port, iter([drops(T + 2, [2])]), own_channel).result(10)
         wait_for(lambda: collectors.seen()[0], "the sample of ours")
         assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(2, 2)]
 
