@@ -22,6 +22,7 @@ from labtests.capabilities.streams import (
     TroubleKind,
 )
 from labtests.core.errors import LabError
+from labtests.core.output import excerpt
 from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
@@ -29,8 +30,10 @@ from labtests.streams.order import Order
 from labtests.streams.source import StreamSource
 from labtests.streams.told import ToldValues, Unreadable
 
-MOST_SAMPLES, MOST_ALARMS, MOST_TROUBLES = 200_000, 2_000, 2_000
+MOST_SAMPLES, MOST_ALARMS = 200_000, 2_000
 """That are kept at once, of the phase that runs."""
+MOST_SAID = 1000
+"""Characters of a trouble."""
 READ_EVERY_S = 0.5
 CLOCK_OFF_S = 1.5
 """A device's clock may be off by so much, and its sampling, before that is told."""
@@ -98,7 +101,7 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._ports: frozenset[tuple[str, str]] | None = None
         self._samples: deque[StreamSample] = deque(maxlen=MOST_SAMPLES)
         self._alarms: deque[StreamAlarm] = deque(maxlen=MOST_ALARMS)
-        self._troubles: deque[StreamTrouble] = deque(maxlen=MOST_TROUBLES)
+        self._troubles: dict[tuple[str, TroubleKind], StreamTrouble] = {}  # of each kind the sum
         self._pending: list[StreamRecord] = []
         self._listeners: list[Listener] = []
         self._orders = {source.device: self._order(source) for source in sources}
@@ -146,8 +149,9 @@ class Collectors(AbstractContextManager["Collectors"]):
         """Only samples of these ports (device, port) are kept from now on, and nothing older."""
         with self._lock:
             self._ports = frozenset(ports)
-            for kept in (self._samples, self._alarms, self._troubles):
-                kept.clear()
+            self._samples.clear()
+            self._alarms.clear()
+            self._troubles.clear()
 
     def mark(self, now_s: float) -> None:
         """It is `now_s` on the lab's clock: whose stream has stopped, and whose clock is off, is
@@ -167,7 +171,7 @@ class Collectors(AbstractContextManager["Collectors"]):
     ) -> tuple[tuple[StreamSample, ...], tuple[StreamAlarm, ...], tuple[StreamTrouble, ...]]:
         """What has come since `begin`: samples of its ports, alarms and troubles of all."""
         with self._lock:
-            return tuple(self._samples), tuple(self._alarms), tuple(self._troubles)
+            return tuple(self._samples), tuple(self._alarms), tuple(self._troubles.values())
 
     # -- receiving: any thread -----------------------------------------------------------------
 
@@ -214,10 +218,11 @@ class Collectors(AbstractContextManager["Collectors"]):
         source = self.sources[device].place.kind
         try:
             told = self._readers[device].read(message.content)
-        except Unreadable as error:
+        except Exception as error:  # noqa: BLE001  # no device's bytes end the thread of all others
+            named = "" if isinstance(error, Unreadable) else f"{type(error).__name__}: "
             with self._lock:
                 at_s = self._orders[device].last_s or message.arrived_s
-                self._told(device, "unreadable", str(error), at_s, at_s)
+                self._told(device, "unreadable", f"{named}{error}", at_s, at_s)
             return
         with self._lock:
             order = self._orders[device]
@@ -233,7 +238,8 @@ class Collectors(AbstractContextManager["Collectors"]):
         elif self._ports is None or (record.device, record.port) in self._ports:
             if len(self._samples) == MOST_SAMPLES:
                 text = f"more than {MOST_SAMPLES} samples in one phase: the oldest are not kept"
-                self._tell(_trouble(record.device, "dropped", text, record.time_s))
+                lost = self._samples[0]
+                self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
             self._samples.append(record)
 
     def _hand(self) -> None:
@@ -260,17 +266,17 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._tell(replace(found, until_s=until_s - ahead_s))
 
     def _tell(self, found: StreamTrouble) -> None:
-        """One like the last of this device is counted with it."""
-        last = self._troubles[-1] if self._troubles else None
-        if last is not None and (last.device, last.kind) == (found.device, found.kind):
-            self._troubles.pop()
+        """One of a kind that this device had before is counted with it: nobody can make so many
+        that another is forgotten."""
+        key = (found.device, found.kind)
+        if (last := self._troubles.get(key)) is not None:
             found = replace(
                 last,
                 since_s=min(found.since_s, last.since_s),
                 until_s=max(found.until_s, last.until_s),
                 count=found.count + last.count,
             )
-        self._troubles.append(found)
+        self._troubles[key] = found
         if self._listeners:
             self._pending.append(found)
 
@@ -314,6 +320,7 @@ class Collectors(AbstractContextManager["Collectors"]):
 
 
 def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTrouble:
+    text = excerpt(text, MOST_SAID)
     return StreamTrouble(device=device, kind=kind, text=text, since_s=at_s, until_s=at_s)
 
 

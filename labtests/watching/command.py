@@ -62,17 +62,21 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
 
 @contextmanager
 def _exporting(lab: Lab, asked: WatchRequest, say: Say) -> Iterator[Exporting]:
-    open_streams(lab, say, epoch_s=float(getattr(lab.clock, "epoch_s", 0.0)))
-    streams = lab.streams
-    assert streams is not None
-    exporting = Exporting(streams, asked.testbed.name, asked.wanted)
     try:
-        yield exporting
-        streams.mark(lab.clock.now_s())  # what is on its way has come
+        open_streams(lab, say, epoch_s=float(getattr(lab.clock, "epoch_s", 0.0)))
+        streams = lab.streams
+        assert streams is not None
+        streams.begin(())  # nothing is kept for a phase
+        exporting = Exporting(streams, asked.testbed.name, asked.wanted)
+        try:
+            yield exporting
+            streams.mark(lab.clock.now_s())  # what is on its way has come
+        finally:
+            exporting.close()
     finally:
-        exporting.close()
-        streams.close()
-        lab.streams = None
+        if lab.streams is not None:
+            lab.streams.close()
+            lab.streams = None
 
 
 def _draw(lab: Lab, exporting: Exporting, asked: WatchRequest, console: Console) -> None:
