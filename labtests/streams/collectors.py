@@ -22,13 +22,12 @@ from labtests.capabilities.streams import (
     TroubleKind,
 )
 from labtests.core.errors import LabError
-from labtests.core.output import excerpt
 from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
 from labtests.streams.source import StreamSource
-from labtests.streams.told import ToldValues, Unreadable
+from labtests.streams.told import ToldValues, Unreadable, said
 
 MOST_SAMPLES, MOST_ALARMS = 200_000, 2_000
 """That are kept at once, of the phase that runs."""
@@ -117,13 +116,13 @@ class Collectors(AbstractContextManager["Collectors"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
+    def close(self, *, read_out_within_s: float = READ_OUT_WITHIN_S) -> None:
         """Every stream is closed, and what has come is read. Closing twice is allowed."""
         for end in self._ends:
             end.close()
         self._ends.clear()
         self._closed.set()
-        self._thread.join(READ_OUT_WITHIN_S)
+        self._thread.join(read_out_within_s)
         for listener in self._listeners:
             listener.close()
 
@@ -320,7 +319,7 @@ class Collectors(AbstractContextManager["Collectors"]):
 
 
 def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTrouble:
-    text = excerpt(text, MOST_SAID)
+    text = said(text, MOST_SAID)
     return StreamTrouble(device=device, kind=kind, text=text, since_s=at_s, until_s=at_s)
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from labtests.capabilities.streams import StreamMeaning
 from labtests.core.output import excerpt, quoted_excerpt
+from labtests.core.printable import visible
 
 MOST = 2**64
 MOST_PATH = 500
@@ -31,7 +32,7 @@ class ToldValues(NamedTuple):
     def take(self, meaning: StreamMeaning, path: str, value: Any) -> None:
         """One of them. A word that stands for no number is never 0."""
         if meaning.alarm:
-            self.values.append((meaning, excerpt(str(value), _MOST_SAID)))
+            self.values.append((meaning, said(str(value), _MOST_SAID)))
         elif (known := whole_number(value)) is not None:
             self.values.append((meaning, known))
         else:
@@ -39,7 +40,12 @@ class ToldValues(NamedTuple):
 
     def refuse(self, path: str, why: str) -> None:
         """What stands there is left out, and told."""
-        self.unread.append(f"{excerpt(path, _MOST_SAID)} {why}")
+        self.unread.append(f"{said(path, _MOST_SAID)} {why}")
+
+
+def said(text: str, most: int) -> str:
+    """What a device has said, on one line: without secrets, and nothing in it moves a cursor."""
+    return " ".join(visible(excerpt(text, most)).split())
 
 
 def moment(seconds: float) -> float:

@@ -54,8 +54,8 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
         _draw(there.lab, exporting, asked, console)
     board = exporting.board
     console.print(view(board, every=asked.every))  # with what was on its way
-    if exporting.lost:
-        say(f"{exporting.lost} records came faster than they could be taken, and are not in it")
+    for sentence in exporting.missing:
+        say(sentence)
     say(f"{board.samples} samples, {board.alarms} alarms, {board.troubles} troubles")
     return 0
 

@@ -447,3 +447,20 @@ def test_paths_are_left_out_only_where_the_switch_has_refused_them() -> None:
         wait_for(lambda: len(server.subscribed) > 2, "three subscriptions")
         asked = [len(each.subscribe.subscription) for each in server.subscribed]
     assert asked[0] == asked[1] == asked[2] + 1
+
+
+def test_what_a_device_says_is_one_line_without_secrets_that_moves_no_cursor() -> None:
+    from labtests.core.output import used
+
+    used("pass-word-of-S")
+    row = {"IfName": PORT["comware"], "QueIndex": 3, "AlarmType": "9\x1b[2J\r\npass-word-of-S"}
+    message = dialled("BufferMonitor/PortQueDropEvent", "PortQueDrop", row, T + 1)
+    broken = dialled("BufferMonitor/\x1b[2J\n", "pass-word-of-S", {}, T + 1)
+    broken.jsonData = broken.jsonData[:-20]
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        dial(collectors.sources["S"].place.port, iter([message, broken])).result(10)
+        [alarm] = wait_for(lambda: collectors.seen()[1], "an alarm")
+        told = wait_for(lambda: troubles(collectors), "the one that is broken")["unreadable"]
+    for text in (alarm.text, told):
+        assert not {"\x1b", "\r", "\n"} & set(text)
+        assert "pass-word-of-S" not in text
