@@ -174,13 +174,14 @@ def test_what_cannot_be_closed_keeps_no_run_from_putting_the_lab_back(broken):
         if name == broken:
             raise OSError(28, "No space left on device")
 
-    with ExitStack() as exports, pytest.raises(OSError, match="No space"):
-        exports.callback(close, "exports")
-        lab = SimpleNamespace(
-            streams=SimpleNamespace(close=lambda: close("streams")),
-            restore=lambda: done.append("restored"),
-            close=lambda: done.append("closed"),
-        )
-        proof = SimpleNamespace(end=lambda lab: done.append("proved"))
+    exports = ExitStack()
+    exports.callback(close, "exports")
+    lab = SimpleNamespace(
+        streams=SimpleNamespace(close=lambda: close("streams")),
+        restore=lambda: done.append("restored"),
+        close=lambda: done.append("closed"),
+    )
+    proof = SimpleNamespace(end=lambda lab: done.append("proved"))
+    with pytest.raises(OSError, match="No space"):
         Run._put_back(SimpleNamespace(exports=exports, proof=proof), lab)
     assert done == ["streams", "exports", "restored", "proved", "closed"]
