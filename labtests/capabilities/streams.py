@@ -9,13 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
-
-PEAKS = frozenset(
-    {c.QUEUE_PEAK_BYTES, c.INGRESS_PEAK_BYTES, c.HEADROOM_PEAK_BYTES, c.SHARED_PEAK_BYTES}
-)
-"""The most of an interval: it has what samples of a moment miss."""
+from labtests.transport.asking import Asking, known
 
 
 class StreamMeaning(NamedTuple):
@@ -158,3 +153,8 @@ class Streaming(Protocol):
     @abstractmethod
     def stream_table(self) -> StreamTable:
         """What it streams, and what that means."""
+
+    def peak_age_s(self) -> Asking[float]:
+        """How long ago, at most, what is told as the most of an interval may have been when that
+        is sampled. Raises CommandRejected where nothing renews it."""
+        return known(0.0)

@@ -16,10 +16,6 @@ from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable,
 
 METHOD = "/gnmi.gNMI/Subscribe"
 NS_PER_S = 10**9
-_UNHEARD = frozenset(
-    {"UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "UNAUTHENTICATED", "PERMISSION_DENIED"}
-)
-"""Said where nobody has looked at the paths that were asked for."""
 
 
 def request(source: StreamSource, *, optional: bool = True) -> Any:
@@ -86,7 +82,7 @@ class GnmiClient:
             except self._grpc.RpcError as error:
                 if not self._ended.is_set():
                     self._refused(self._source.device, _said(error))
-                if not came and _status(error) not in _UNHEARD:
+                if not came and _of_paths(error):
                     self._request = request(self._source, optional=False)
             finally:
                 over.set()
@@ -109,6 +105,13 @@ class GnmiClient:
 
 def _serialized(message: Any) -> bytes:
     return bytes(message.SerializeToString())
+
+
+def _of_paths(error: Any) -> bool:
+    """Whether a server that was reached, and knows who asks, has refused what is asked for. Some
+    answer a path that they do not have with UNKNOWN."""
+    asked = ("INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED", "FAILED_PRECONDITION", "UNKNOWN")
+    return _status(error) in asked
 
 
 def _said(error: Any) -> str:

@@ -7,13 +7,13 @@ switch keeps by itself, does not. When in the interval it was, nobody knows.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean, median, median_low
+from statistics import fmean, median_low
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.capabilities.streams import StreamSample
 from labtests.measure.evidence import Evidence
-from labtests.measure.streamed import Streamed, StreamKey
+from labtests.measure.streamed import StreamKey
 
 TIMES_THE_MEAN = 4
 LEAST_FRAMES = 10
@@ -47,16 +47,20 @@ def bursts(evidence: Evidence) -> tuple[Burst, ...]:
         replace(burst, flows=_running(evidence.flows, burst))
         for key, series in streamed.series.items()
         if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)
-        for burst in _of_queue(streamed, key, series, max(least_bytes, _usual(evidence, series)))
+        for burst in _of_queue(evidence, key, series, max(least_bytes, _usual(evidence, series)))
     ]
     return tuple(sorted(found, key=lambda burst: (burst.since_s, burst.device, burst.queue)))
 
 
 def _of_queue(
-    streamed: Streamed, key: StreamKey, series: tuple[StreamSample, ...], least_bytes: float
+    evidence: Evidence, key: StreamKey, series: tuple[StreamSample, ...], least_bytes: float
 ) -> Iterator[Burst]:
     device, port, _, queue, counter = key
-    mean_bytes = _mean(streamed, key, series)
+    assert evidence.streamed is not None
+    if evidence.streamed.stale(device, evidence.end_s):
+        return  # it may be of a time before
+    age_s = evidence.streamed.ages_s.get(device, 0.0)
+    mean_bytes = _mean(evidence, key, series)
     last: Burst | None = None
     for before, now in pairwise(series):
         news = counter == c.QUEUE_PEAK_BYTES or now.value > before.value
@@ -71,7 +75,7 @@ def _of_queue(
             device=device,
             port=port,
             queue=queue,
-            since_s=before.time_s,
+            since_s=before.time_s - age_s,
             until_s=now.time_s,
             peak_bytes=now.value,
             mean_bytes=mean_bytes,
@@ -83,19 +87,25 @@ def _of_queue(
 def _usual(evidence: Evidence, series: tuple[StreamSample, ...]) -> float:
     """So many times what half of the intervals of the traffic did not exceed: what a queue holds
     again and again is no burst."""
-    if series[0].counter == c.QUEUE_MOST_BYTES:
+    peaks = _under_traffic(evidence, series)
+    if not peaks or series[0].counter == c.QUEUE_MOST_BYTES:
         return 0.0
-    peaks = [s.value for s in series if evidence.start_s < s.time_s <= evidence.end_s + 1]
-    return TIMES_THE_MEAN * median_low(peaks) if peaks else 0.0
+    return TIMES_THE_MEAN * median_low(peaks)
 
 
-def _mean(streamed: Streamed, key: StreamKey, series: tuple[StreamSample, ...]) -> float:
-    """Of the lengths at the sampled moments; where none are streamed, what half of the intervals
-    did not exceed."""
-    lengths = streamed.series.get((*key[:-1], c.QUEUE_LENGTH_BYTES), ())
+def _mean(evidence: Evidence, key: StreamKey, series: tuple[StreamSample, ...]) -> float:
+    """Of the lengths at the sampled moments; where none are streamed, of the most of each interval
+    of the traffic, which is more."""
+    assert evidence.streamed is not None
+    lengths = evidence.streamed.series.get((*key[:-1], c.QUEUE_LENGTH_BYTES), ())
     if lengths:
         return fmean(sample.value for sample in lengths)
-    return 0.0 if key[-1] == c.QUEUE_MOST_BYTES else float(median(s.value for s in series))
+    peaks = _under_traffic(evidence, series)
+    return fmean(peaks) if peaks and key[-1] == c.QUEUE_PEAK_BYTES else 0.0
+
+
+def _under_traffic(evidence: Evidence, series: tuple[StreamSample, ...]) -> list[int]:
+    return [s.value for s in series if evidence.start_s < s.time_s <= evidence.end_s + 1]
 
 
 def _running(flows: tuple[FlowResult, ...], burst: Burst) -> tuple[str, ...]:

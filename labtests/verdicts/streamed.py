@@ -94,8 +94,13 @@ def _priority(place: Place) -> int:
     return place.queue if place.priority is None else place.priority
 
 
+_ONLY_A_BOUND = {
+    "at least": "of sampled moments: it may have been more between them",
+    "at most": "as much was shown before this phase: in it, it was that or less",
+}
+
+
 def _headroom_fact(found: HeadroomLeft) -> Finding:
-    moments = "of sampled moments: it may have been more between them"
     bound = "reported" if found.room_bytes is None else f"<= {found.room_bytes}"
     return passed(
         Fact(
@@ -104,7 +109,7 @@ def _headroom_fact(found: HeadroomLeft) -> Finding:
             bound=bound,
             unit="bytes",
             margin=found.margin_bytes,
-            note=found.because or (moments if found.momentary else ""),
+            note=found.because or _ONLY_A_BOUND.get(found.is_bound, ""),
         )
     )
 
@@ -116,10 +121,11 @@ def _kept_headroom(evidence: Evidence) -> Iterator[Finding]:
     for found in seen:
         fact = _headroom_fact(found).facts
         where = f"{found.device} {found.port} priority {found.priority}"
-        if found.margin_bytes is None or found.momentary:
-            why = found.because or "only sampled moments are known"
+        beyond = found.margin_bytes is not None and found.margin_bytes < 0
+        if found.margin_bytes is None or found.is_bound == ("at most" if beyond else "at least"):
+            why = found.because or _ONLY_A_BOUND[found.is_bound]
             yield unproven(f"{where}: {why}", *fact)
-        elif found.margin_bytes < 0:
+        elif beyond:
             yield failed(f"{where} took {-found.margin_bytes} bytes more than its headroom", *fact)
         else:
             yield passed(*fact)
@@ -136,6 +142,8 @@ def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
         Fact(name="queues looked at", measured=len(queues), bound="reported", unit="queues")
     )
     yield from (unproven(text) for text in _broken(evidence, streamed))
+    stale = {key[0]: streamed.stale(key[0], evidence.end_s) for key in sorted(queues)}
+    yield from (unproven(f"{device}: {why}") for device, why in stale.items() if why)
     for each in bursts(evidence):
         flows = ", ".join(each.flows) or "no flow of ours"
         since_s, until_s = each.since_s - evidence.start_s, each.until_s - evidence.start_s

@@ -1,5 +1,6 @@
 """The third witness: it explains and contradicts, and it never stands for a counter."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -7,13 +8,13 @@ from handmade import control_of, good_evidence
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.streams import StreamSample, StreamTrouble
-from labtests.measure.streamed import Streamed
+from labtests.measure.streamed import Room, Streamed
 from labtests.verdicts import Outcome, bursts, kept_headroom, lossless, no_bursts
 
 START_S, END_S = 10.0, 15.0
 OUT, IN = "p3", "p1"
 DROPS = ("queue", 3, c.QUEUE_DROPPED_PACKETS)
-ROOM = {("sw", IN, 3): 100_000, ("sw", "p2", 5): 100_000}
+ROOM = {("sw", IN): Room({3: 100_000}), ("sw", "p2"): Room({5: 100_000})}
 
 
 def samples(port, scope, index, counter, values):
@@ -126,7 +127,57 @@ def test_samples_of_moments_prove_no_headroom(good):
     moments = steady(IN, "priority", 3, c.HEADROOM_BYTES, 10)
     verdict = kept_headroom(with_stream(good, *moments, *HEADROOM[9:]))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "only sampled moments" in verdict.because
+    assert "of sampled moments" in verdict.because
+
+
+def most_since_cleared(*values):
+    """At 9, 10, ... s; the phase is from 10 to 15 s."""
+    return samples(IN, "priority", 3, c.HEADROOM_MOST_BYTES, values)
+
+
+@pytest.mark.parametrize(
+    ("values", "most", "outcome"),
+    [
+        ((5_000, 5_000, 9_000, 9_000, 9_000, 9_000, 9_000), 9_000, Outcome.PASS),
+        ((9_000, 9_000, 0, 4_000, 4_000, 4_000, 4_000), 9_000, Outcome.PASS),  # cleared within it
+        ((0, 0, 0, 0, 0, 0, 0), 0, Outcome.PASS),
+        ((200_000, 200_000, 200_000, 200_000, 200_000, 200_000, 200_000), 200_000, "open"),
+        ((5_000, 5_000, 200_000, 0, 0, 0, 0), 200_000, Outcome.FAIL),
+    ],
+)
+def test_of_the_most_since_it_was_cleared_what_grew_in_the_phase_is_of_it(
+    good, values, most, outcome
+):
+    verdict = kept_headroom(with_stream(good, *most_since_cleared(*values), *HEADROOM[9:]))
+    assert facts(verdict)[MARGIN].measured == most
+    assert verdict.outcome is (Outcome.INCONCLUSIVE if outcome == "open" else outcome)
+    said = "as much was shown before this phase" in facts(verdict)[MARGIN].note
+    assert said is (values[0] == most != 0)
+
+
+@pytest.mark.parametrize(("age_s", "known"), [(0.0, True), (1.25, True), (75.0, False)])
+def test_watermarks_that_are_older_than_the_phase_tell_nothing_of_it(good, age_s, known):
+    seen = with_stream(good, *most_since_cleared(*[0] * 9), *BURST, ages_s={"sw": age_s})
+    fact = facts(verdict_of(seen))[MARGIN]
+    assert (fact.measured == 0) is known
+    assert ("75 s old" in fact.note) is not known
+    assert (no_bursts(seen).outcome is Outcome.INCONCLUSIVE) is not known
+    assert verdict_of(seen).outcome is Outcome.PASS
+
+
+def test_watermarks_that_nobody_polls_are_no_bursts_and_no_headroom(good):
+    seen = with_stream(good, *most_since_cleared(*[0] * 9), *BURST, ages_s={"sw": math.inf})
+    assert "not polled" in facts(verdict_of(seen))[MARGIN].note
+    assert bursts(seen) == ()
+    assert no_bursts(seen).outcome is Outcome.INCONCLUSIVE
+
+
+def test_why_no_headroom_is_known_is_said(good):
+    seen = with_stream(good, *HEADROOM)
+    rooms = {("sw", IN): Room({}, "none is configured")}
+    seen = replace(seen, streamed=replace(seen.streamed, rooms=rooms))
+    fact = facts(verdict_of(seen))[MARGIN]
+    assert (fact.measured, fact.margin, fact.note) == (40_000, None, "none is configured")
 
 
 # -- microbursts -----------------------------------------------------------------------------------
@@ -171,6 +222,17 @@ def test_a_watermark_that_still_shows_a_burst_is_one_burst(good):
     peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
     [burst] = bursts(with_stream(good, *peaks, *LENGTHS))
     assert (burst.since_s, burst.until_s) == (10, 13)
+
+
+def test_a_watermark_that_is_renewed_late_is_of_a_time_before(good):
+    [burst] = bursts(with_stream(good, *BURST, ages_s={"sw": 1.25}))
+    assert (burst.since_s, burst.until_s) == (10.75, 13)
+
+
+def test_a_queue_that_is_long_while_all_send_has_no_bursts_either(good):
+    """Without lengths, what is held is told by the most of intervals only."""
+    peaks = [0, 0, 0, 0, 1_600_000, 1_650_000, 1_600_000, 0, 0]
+    assert bursts(with_stream(good, *samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, peaks))) == ()
 
 
 def test_of_the_most_since_somebody_cleared_it_only_news_is_a_burst(good):

@@ -1,6 +1,7 @@
 """What Comware streams by gRPC dial-out, and the subscription that makes it do so.
 
-Commands, views and the proto: H3C, gRPC white paper (4.2). Sensor paths: configurations published
+Commands, views and the proto: H3C, gRPC white paper (4.2); `buffer packet-drop alarm enable` and
+its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: configurations published
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
 5.3.1. From memory: the rows' names of the two events, that *IntervalPeak is in bytes, that
@@ -107,10 +108,11 @@ class ComwareStreams(PlatformPart, Streaming):
 _CONFIGURATION = cli(
     re.compile(r"[a-z0-9|-]+"),
     *("display", "current-configuration", "|", "include"),
-    "grpc|telemetry|sensor|destination-group|ipv4-address|subscription|return",
+    "grpc|packet-drop|telemetry|sensor|destination-group|ipv4-address|subscription|return",
 )
 """The last line of a configuration is `return`: without it, the answer was cut."""
 _GRPC = "grpc enable"
+_DROPS = "buffer packet-drop alarm enable"
 _GROUP = re.compile(r" (sensor-group|destination-group|subscription) (\S+)")
 _PATH = COMWARE.shape("sensor path <path>")
 _PLACE = COMWARE.shape("ipv4-address <address> port <port:number>")
@@ -127,7 +129,8 @@ _KNOWN = {
 
 
 class ComwareStream(ComwareSetting[StreamSetting]):
-    """gRPC, and the groups and the subscription called `labtests`; all others are left alone."""
+    """gRPC, the groups and the subscription called `labtests` (all others are left alone), and
+    alarms of drops, which are off unless somebody has asked for them."""
 
     kind = STREAM
     wide = True
@@ -138,20 +141,25 @@ class ComwareStream(ComwareSetting[StreamSetting]):
         texts = tuple(text.rstrip() for text in whole_lines(reply))
         if "return" not in texts[-1:]:
             refuse(reply, "the configuration does not end with `return`: it seems cut off")
-        on = any(text.strip() == _GRPC for text in texts)
-        return StreamSetting(on=on, ours=_ours(reply, _groups(texts)))
+        lines = {text.strip() for text in texts}
+        ours = _ours(reply, _groups(texts))
+        return StreamSetting(on=_GRPC in lines, ours=ours, drop_alarms=_DROPS in lines)
 
     def commands(
         self, port: str, earlier: StreamSetting, wanted: StreamSetting, around: Any = None
     ) -> Commands:
         """What there is of ours is taken away before another one is made."""
         lines = []
-        if wanted.on and not earlier.on:
-            lines.append(line("grpc", "enable"))
+        switched = (
+            (_DROPS, earlier.drop_alarms, wanted.drop_alarms),
+            (_GRPC, earlier.on, wanted.on),
+        )
+        for text, before, after in switched:
+            lines += [line(*text.split())] if after and not before else []
         if earlier.ours != wanted.ours:
             lines += [line("telemetry"), *_lines(earlier.ours, wanted.ours), QUIT]
-        if earlier.on and not wanted.on:
-            lines.append(line("undo", "grpc", "enable"))
+        for text, before, after in switched:
+            lines += [line("undo", *text.split())] if before and not after else []
         return tuple(lines)
 
 
