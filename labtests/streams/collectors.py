@@ -4,6 +4,7 @@ Whoever receives only puts bytes into the inbox; one thread reads them. So a flo
 a switch that is gone or a slow listener costs samples, which is told, and never holds up the run.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -12,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from queue import Empty, Full, Queue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from labtests.capabilities.streams import (
     StreamAlarm,
@@ -40,6 +41,9 @@ READ_OUT_WITHIN_S = 30.0
 """Wall time for what has come when streams are closed: a full inbox takes some twenty seconds."""
 CAUGHT_UP_WITHIN_S = 2.0
 """Wall time in which what was sent until a moment has come."""
+
+
+_Timed = TypeVar("_Timed", StreamSample, StreamAlarm)
 
 
 class Reader(Protocol):
@@ -309,13 +313,27 @@ class Collectors(AbstractContextManager["Collectors"]):
         if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"
             self._tell(_trouble(device, "clock", text, now_s))
-            order.ahead_s += last_s - now_s
+            self._retime(order, last_s - now_s, -math.inf if first else now_s + CLOCK_OFF_S)
             return
         text = f"nothing has come of its stream for {now_s - last_s:.1f} s"
         kind: TroubleKind = "stopped"
         if moved:
             kind, text = "behind", f"what comes of its stream is {now_s - last_s:.1f} s old"
         self._tell(replace(_trouble(device, kind, text, last_s), until_s=now_s))
+
+    def _retime(self, order: Order, off_s: float, beyond_s: float) -> None:
+        """From now on, and of what has come and is told to be later than that."""
+        order.ahead_s += off_s
+        _move(self._samples, order.device, off_s, beyond_s)
+        _move(self._alarms, order.device, off_s, beyond_s)
+
+
+def _move(kept: deque[_Timed], device: str, off_s: float, beyond_s: float) -> None:
+    for _ in range(len(kept)):
+        each = kept.popleft()
+        if each.device == device and each.time_s > beyond_s:
+            each = each._replace(time_s=each.time_s - off_s)
+        kept.append(each)
 
 
 def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTrouble:

@@ -5,12 +5,12 @@ what it confirms); where it contradicts a counter, both are named and nothing pa
 is missing, or stopped, takes away its own numbers and nothing else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.measure.streamed import HeadroomLeft, Streamed
-from labtests.verdicts.bursts import bursts
+from labtests.measure.streamed import HeadroomLeft, Streamed, StreamKey
+from labtests.verdicts.bursts import bursts, enough
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -134,7 +134,7 @@ def _kept_headroom(evidence: Evidence) -> Iterator[Finding]:
 def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
     streamed = evidence.streamed
     series = streamed.series if streamed is not None else {}
-    queues = {key[:4] for key in series if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)}
+    queues = {key for key in series if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)}
     if streamed is None or not queues:
         yield unproven("no switch streamed the most that its queues held")
         return
@@ -142,6 +142,7 @@ def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
         Fact(name="queues looked at", measured=len(queues), bound="reported", unit="queues")
     )
     yield from (unproven(text) for text in _broken(evidence, streamed))
+    yield from (unproven(text) for text in sorted(_unseen(evidence, streamed, queues)))
     stale = {key[0]: streamed.stale(key[0], evidence.end_s) for key in sorted(queues)}
     yield from (unproven(f"{device}: {why}") for device, why in stale.items() if why)
     for each in bursts(evidence):
@@ -152,6 +153,17 @@ def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
             f"moment from {since_s:.1f} to {until_s:.1f} s of the phase, and "
             f"{each.mean_bytes:.0f} in the mean; then ran {flows}"
         )
+
+
+def _unseen(evidence: Evidence, streamed: Streamed, queues: Collection[StreamKey]) -> Iterator[str]:
+    receiver = evidence.receiver
+    if (receiver.switch, receiver.switch_port) not in {key[:2] for key in queues}:
+        yield f"nothing was streamed of {receiver.switch} {receiver.switch_port}"
+    for key in queues:
+        if why := streamed.unseen(key, evidence.start_s, evidence.end_s):
+            yield f"{key[0]}: {why}"
+        elif not enough(evidence, key):
+            yield f"{key[0]} {key[1]} queue {key[3]} was sampled too rarely under traffic"
 
 
 def _broken(evidence: Evidence, streamed: Streamed) -> Iterator[str]:

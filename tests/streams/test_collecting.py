@@ -141,7 +141,20 @@ def test_a_clock_that_is_off_is_told_and_taken_off(server: GnmiServer) -> None:
         server.put(queues(T + 501, PACKETS="2"))
         wait_for(lambda: len(collectors.seen()[0]) == 2, "another")
         assert "off by about +490 s" in troubles(collectors)["clock"]
-        assert values(collectors, c.QUEUE_FORWARDED_PACKETS)[-1] == (11, 2)
+        assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(10, 1), (11, 2)]
+
+
+def test_a_clock_that_jumps_ahead_leaves_no_sample_of_a_time_to_come(server: GnmiServer) -> None:
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"), queues(T + 2, PACKETS="2"))
+        wait_for(lambda: len(collectors.seen()[0]) == 2, "samples")
+        collectors.mark(2.2)
+        server.put(queues(T + 503, PACKETS="3"))
+        wait_for(lambda: len(collectors.seen()[0]) == 3, "one behind the jump")
+        collectors.mark(3.2)
+        assert "off by about +500 s" in troubles(collectors)["clock"]
+        found = [time_s for time_s, _ in values(collectors, c.QUEUE_FORWARDED_PACKETS)]
+    assert found == pytest.approx([1, 2, 3.2])
 
 
 def test_a_stream_that_stops_is_told_with_since_when(server: GnmiServer) -> None:
