@@ -26,7 +26,7 @@ USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Burst:
     """A queue of a port (device, port) held `peak_bytes` at a moment from `since_s` to `until_s` of
-    the lab's clock, and `mean_bytes` in the mean of the phase. `flows` then ran."""
+    the lab's clock, and `mean_bytes` in the mean of the traffic. `flows` then ran."""
 
     device: str
     port: str
@@ -106,12 +106,11 @@ def _usual(evidence: Evidence, key: StreamKey) -> float:
 
 
 def _mean(evidence: Evidence, key: StreamKey) -> float:
-    """Of the lengths at the sampled moments; where none are streamed, of the most of each interval
-    of the traffic, which is more."""
-    assert evidence.streamed is not None
-    lengths = evidence.streamed.series.get((*key[:-1], c.QUEUE_LENGTH_BYTES), ())
+    """Of the lengths at the sampled moments of the traffic; where none are streamed, of the most of
+    each interval, which is more."""
+    lengths = _under_traffic(evidence, (*key[:-1], c.QUEUE_LENGTH_BYTES))
     if lengths:
-        return fmean(sample.value for sample in lengths)
+        return fmean(lengths)
     peaks = _under_traffic(evidence, key)
     return fmean(peaks) if peaks and key[-1] == c.QUEUE_PEAK_BYTES else 0.0
 

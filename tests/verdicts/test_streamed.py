@@ -322,3 +322,12 @@ def test_a_queue_that_was_sampled_once_or_twice_has_no_usual_length_and_no_burst
 def test_bursts_of_other_ports_say_nothing_of_the_receivers(good):
     peaks = steady("p2", "queue", 3, c.QUEUE_PEAK_BYTES, 1)
     assert f"nothing was streamed of sw {OUT}" in no_bursts(with_stream(good, *peaks)).because
+
+
+def test_a_queue_that_fills_once_and_stays_full_while_all_send_is_no_burst(good):
+    """The most since it was cleared grows once; lengths before and behind the traffic are 0."""
+    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [0, 0, 0, 5_200_000, *[5_200_000] * 9])
+    full = samples(
+        *(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES), [0, 0, 0, *[5_200_000] * 3, 0, 0, 0, 0, 0, 0, 0]
+    )
+    assert bursts(with_stream(good, *most, *full)) == ()
