@@ -140,7 +140,7 @@ def most_since_cleared(*values):
     [
         ((5_000, 5_000, 9_000, 9_000, 9_000, 9_000, 9_000), 9_000, Outcome.PASS),
         ((9_000, 9_000, 0, 4_000, 4_000, 4_000, 4_000), 9_000, Outcome.PASS),  # cleared within it
-        ((0, 0, 0, 0, 0, 0, 0), 0, Outcome.PASS),
+        ((208, 208, 208, 208, 208, 208, 208), 208, Outcome.PASS),
         ((200_000, 200_000, 200_000, 200_000, 200_000, 200_000, 200_000), 200_000, "open"),
         ((5_000, 5_000, 200_000, 0, 0, 0, 0), 200_000, Outcome.FAIL),
     ],
@@ -157,9 +157,10 @@ def test_of_the_most_since_it_was_cleared_what_grew_in_the_phase_is_of_it(
 
 @pytest.mark.parametrize(("age_s", "known"), [(0.0, True), (1.25, True), (75.0, False)])
 def test_watermarks_that_are_older_than_the_phase_tell_nothing_of_it(good, age_s, known):
-    seen = with_stream(good, *most_since_cleared(*[0] * 9), *BURST, ages_s={"sw": age_s})
+    told = most_since_cleared(0, 0, *[208] * 7)
+    seen = with_stream(good, *told, *BURST, ages_s={"sw": age_s})
     fact = facts(verdict_of(seen))[MARGIN]
-    assert (fact.measured == 0) is known
+    assert (fact.measured == 208) is known
     assert ("75 s old" in fact.note) is not known
     assert (no_bursts(seen).outcome is Outcome.INCONCLUSIVE) is not known
     assert verdict_of(seen).outcome is Outcome.PASS
@@ -317,6 +318,23 @@ def test_a_queue_that_was_sampled_once_or_twice_has_no_usual_length_and_no_burst
     seen = replace(seen, streamed=replace(seen.streamed, every_s={"sw": 10.0}))
     assert bursts(seen) == ()
     assert "too rarely" in no_bursts(seen).because
+
+
+@pytest.mark.parametrize("value", [0, 16])
+def test_less_than_a_frame_beside_pause_frames_is_no_headroom_in_use(good, value):
+    """A value that nobody renews, or cells for bytes."""
+    told = steady(IN, "priority", 3, c.HEADROOM_PEAK_BYTES, value)
+    seen = with_stream(good, *told, *HEADROOM[9:])
+    assert "beside 900 pause frames" in facts(verdict_of(seen))[MARGIN].note
+    assert verdict_of(seen).outcome is Outcome.PASS
+    assert kept_headroom(seen).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_stream_that_is_wrong_about_counters_proves_nothing_by_itself(good):
+    dropped = samples(OUT, *DROPS, [7, 7, 7, 19, 19, 19, 19, 19, 19])
+    seen = with_stream(good, *HEADROOM, *dropped, *BURST[:1], *LENGTHS)
+    assert kept_headroom(seen).outcome is Outcome.INCONCLUSIVE
+    assert no_bursts(seen).outcome is not Outcome.PASS
 
 
 def test_bursts_of_other_ports_say_nothing_of_the_receivers(good):
