@@ -44,7 +44,7 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
         suites=suites,
         headline=headline(run, suites),
         picture=picture_of(run, suites),
-        needs=[suite for suite in suites if suite.red],
+        needs=_by_place([suite for suite in suites if suite.red]),
         turned=[s for s in suites if s.red and s.since.was and s.since.was not in RED],
         stayed=sum(suite.red and suite.since.was in RED for suite in suites),
         new=[suite for suite in suites if suite.red and not suite.since.was],
@@ -56,6 +56,15 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
     block = f'<script type="application/json" id="lt-data">{drawn}</script>'
     drawing = f'<script type="module">{page_script()}</script>'
     return "\n".join([f"<style>{css()}</style>", shown, block, drawing])
+
+
+def _by_place(red: list[Suite]) -> list[list[Suite]]:
+    """One walk for all that is red at one port."""
+    walks: dict[object, list[Suite]] = {}
+    for suite in red:
+        known = suite.place is not None and suite.place.port
+        walks.setdefault(suite.place if known else suite.address, []).append(suite)
+    return list(walks.values())
 
 
 def _since_green(suites: list[Suite], past: Past) -> list[Suite]:
@@ -88,6 +97,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
         text.percent,
         text.part,
         text.counter_words,
+        text.plain,
         entries,
         texts,
         view.outcome_class,

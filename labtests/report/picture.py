@@ -10,8 +10,8 @@ from labtests.report.series import hue_of
 from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
-HOST_W, HOST_H, ROW = 128.0, 44.0, 76.0
-SWITCH_W, GAP, TOP, LETTER_W = 206.0, 168.0, 16.0, 7.0
+HOST_W, HOST_H, ROW, LINE = 148.0, 44.0, 84.0, 18.0
+SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W = 216.0, 176.0, 72.0, 16.0, 8.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
 
@@ -32,8 +32,11 @@ class DrawnBox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnCable:
-    """A link with what went along it, and what was sent back."""
+    """A link from one device to another, with what went along it, and what was sent back. `port`
+    is that of a switch."""
 
+    left: str
+    right: str
     x1: float
     y1: float
     x2: float
@@ -173,6 +176,13 @@ class _Layout:
         self._host_w = max(HOST_W, *map(self._room, hosts)) if hosts else HOST_W
         self._switch_w = max(SWITCH_W, *map(self._room, self._switches), SWITCH_W)
 
+        lost = [w for a, b in links for w in lost_between(suite, counted.phase, (a, b))]
+        named = max((len(short_port(end.port)) for link in links for end in link
+                     if end.device in self._switches), default=0)  # fmt: skip
+        self._first_gap = max(GAP, 124.0 + LETTER_W * named)
+        self._gap = max([SHORT_GAP, 20.0 + LETTER_W * named]
+                        + [24 + LETTER_W * len(words.text) for words in lost])  # fmt: skip
+
     def _room(self, device: str) -> float:
         """What its longest fact takes, in bold."""
         return max((24 + LETTER_W * len(w.text) for w in self._broken.get(device, ())), default=0.0)
@@ -181,15 +191,15 @@ class _Layout:
         """All of it."""
         columns = self._columns()
         rows = max(len(self._senders), len(self._receivers), *map(len, columns), 1)
-        told = max(
-            (len(self._egress(n)) + len(self._broken.get(n, ())) for n in self._switches), default=0
-        )
-        height = max(rows * ROW, 60.0 + 17 * told)
+        told = max((len(self._lines(name)) for name in self._switches), default=0)
+        hosts = [*self._senders, *self._receivers]
+        lines = max((len(self._lines(name)) for name in hosts), default=0)
+        height = max(rows * max(ROW, HOST_H + LINE * lines + 12), 60.0 + LINE * told)
         self._column(self._senders, 8, height)
-        x = 8 + self._host_w + GAP
+        x = 8 + self._host_w + self._first_gap
         for names in columns:
             self._column(names, x, height)
-            x += self._switch_w + GAP * 0.72
+            x += self._switch_w + self._gap
         self._column(self._receivers, x, height)
         cables = tuple(cable for link in self._links if (cable := self._cable(link)))
         return LabPicture(
@@ -225,9 +235,8 @@ class _Layout:
         for n, name in enumerate(names):
             share = height / len(names)
             switch = name in self._switches
-            lines = self._egress(name) if switch else self._at_host(name)
-            lines += self._broken.get(name, ())
-            h = max(share - 14, 40.0 + 17 * len(lines)) if switch else HOST_H + 14.0 * len(lines)
+            lines = self._lines(name)
+            h = max(share - 14, 40.0 + LINE * len(lines)) if switch else HOST_H + LINE * len(lines)
             y = TOP + share * (n + 0.5) - h / 2
             place = self._suite.place
             self._boxes[name] = DrawnBox(
@@ -240,6 +249,10 @@ class _Layout:
                 culprit=bool(place and place.device == name and (not place.port or not switch)),
                 lines=lines,
             )
+
+    def _lines(self, name: str) -> tuple[DrawnWords, ...]:
+        own = self._egress(name) if name in self._switches else self._at_host(name)
+        return own + self._broken.get(name, ())
 
     def _egress(self, switch: str) -> tuple[DrawnWords, ...]:
         """Of each queue that packets left from: what it dropped; and what was marked."""
@@ -288,6 +301,8 @@ class _Layout:
         place = self._suite.place
         lost = lost_between(self._suite, self._counted.phase, (a, b))
         return DrawnCable(
+            left=left.name,
+            right=right.name,
             x1=x1,
             y1=y1,
             x2=x2,

@@ -134,7 +134,7 @@ def test_a_counter_without_a_value_is_shown_at_its_device(
 
     (switch,) = [box for box in drawn(run).boxes if box.switch]
 
-    assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no value"]
+    assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no", "value"]
 
 
 def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[..., Json]) -> None:
@@ -147,6 +147,41 @@ def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[...,
 
     assert told == {"1/0/13": ["\u2715 1\u202f690 missing"], "1/0/14": []}
     assert "<b>broken</b>" in page(run)
+
+
+def test_more_than_was_sent_is_not_written_as_less_than_nothing(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    name = "sent by ServerA eth0 - received by S6550 Twenty-FiveGigE1/0/14"
+    fact = {"name": name, "measured": -11453, "bound": "= 0", "margin": -11453}
+    verdict = verdict_of(outcome="inconclusive", facts=[fact])
+    run["tests"][0].update(outcome="inconclusive", verdicts=[verdict])
+
+    words = [words.text for cable in drawn(run).cables for words in cable.below]
+
+    assert words == ["\u2715 11\u202f453 too many"]
+
+
+def test_the_name_of_a_port_has_room_beside_what_is_sent(run: Json) -> None:
+    for name in ("Ethernet4", "FourHundredGigE-of-a-leaf"):
+        for link in run["lab"]["links"]:
+            link["ends"][1]["port"] = name
+        for cable in drawn(run).cables:
+            words = max((len(words.text) for words in cable.above), default=0)
+            assert cable.x2 - cable.x1 > 6.6 * (words + len(cable.port))
+
+
+def test_long_facts_do_not_make_a_wide_picture(run: Json, verdict_of: Callable[..., Json]) -> None:
+    fact = {"name": "S6550 Twenty-FiveGigE1/0/14 a fact of rather many letters in all",
+            "measured": 123456789, "bound": "= 0", "margin": -1}  # fmt: skip
+    width = drawn(run).width
+    verdict = verdict_of(outcome="fail", facts=[fact])
+    run["tests"][0].update(outcome="fail", verdicts=[verdict])
+
+    (switch,) = [box for box in drawn(run).boxes if box.switch]
+
+    assert drawn(run).width < width + 60
+    assert "".join(words.text for words in switch.lines).endswith("123\u202f456\u202f789")
 
 
 def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:
