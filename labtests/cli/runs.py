@@ -80,7 +80,8 @@ def journal(run: str, *, failed: bool, whole: bool, **wanted: str) -> None:
 
     RUN is a run folder, the id of a run, or a testbed; without it, the last whole run.
     """
-    current, count, shown, devices = None, 0, 0, set()
+    current, count, shown = None, 0, 0
+    devices: set[str] = set()
     for one in exchanges(folder_of(run)):
         count, devices = count + 1, devices | {one.device}
         if not _is_wanted(one, **wanted) or (failed and not one.failed):
