@@ -27,7 +27,7 @@ from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
-from labtests.streams.source import StreamSource
+from labtests.streams.source import Hearers, StreamSource
 from labtests.streams.told import ToldValues, Unreadable, said
 
 MOST_SAMPLES, MOST_ALARMS = 200_000, 2_000
@@ -180,16 +180,16 @@ class Collectors(AbstractContextManager["Collectors"]):
 
     def _open(self, source: StreamSource) -> None:
         """A stream that cannot be opened is told; the others go on."""
-        received, refused = self._received, self._refused
+        told = Hearers(self._received, self._refused)
         try:
             if source.place.kind == "gnmi":
-                self._ends.append(GnmiClient(source, received, refused))
+                self._ends.append(GnmiClient(source, told))
                 return
-            server = DialOutServer(source, received, refused)
+            server = DialOutServer(source, told)
             self._ends.append(server)
             self.sources[source.device] = listening(source, server.port)
         except LabError as error:
-            refused(source.device, str(error))
+            told.refused(source.device, str(error))
 
     def _received(self, device: str, content: bytes) -> None:
         self._inbox.put(Message(device, time.time(), content))
