@@ -23,6 +23,7 @@ from labtests.verdicts.outcome import (
     name_of,
     numbered,
     passed,
+    unequal,
     unproven,
 )
 
@@ -551,4 +552,4 @@ def _balance(what: str, astray: int, note: str) -> Finding:
     fact = Fact(
         name=what, measured=astray, bound="= 0", unit="packets", margin=-abs(astray), note=note
     )
-    return disagreement(f"counters disagree: {what}: {note}", fact) if astray else passed(fact)
+    return unequal(fact) if astray else passed(fact)

@@ -141,7 +141,7 @@ def test_drops_that_the_tools_show_were_not_seen_by_a_counter_that_stood_still(c
 def test_cnps_are_balanced_where_drops_are_due(where, counter, share):
     full = reaction_point_off().change(where, "port", None, counter).increase or 0
     verdict = s3(grown(reaction_point_off(), where, counter, round(share * full)))
-    assert disagrees(verdict, "CNPs sent = handled + ignored")
+    assert disagrees(verdict, "CNPs sent is not handled + ignored")
 
 
 # -- CNPs of another DSCP ------------------------------------------------------------------------
