@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
+from labtests.capabilities.facts import LinkFacts, LinkState
 from labtests.capabilities.records import Reading
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
@@ -17,7 +17,7 @@ from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.parts import PlatformPart
-from labtests.drivers.readings import Counted
+from labtests.drivers.readings import Counted, ErrorsAmongCounters
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell
 from labtests.transport.protocol import Reply
@@ -40,7 +40,6 @@ _COUNTERS = {
     "carrier-transitions": (c.CARRIER_CHANGES, "events"),
 }
 """What is discarded on the way out may be what queues count: no loss of its own."""
-_ERRORS = (c.RX_ERRORS, c.TX_ERRORS)
 
 
 def parse_link(reply: Reply) -> tuple[LinkFacts, dict[str, int | None]]:
@@ -87,17 +86,12 @@ def _speed(link: Node) -> int | None:
     return int(text[:-1]) * _BITS[text[-1]]
 
 
-class CumulusInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
+class CumulusInterfaces(PlatformPart, LinkState, ErrorsAmongCounters):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """See LinkState."""
         return parse_link((yield from show("interface", port, "link")))[0]
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self.port_counters(port)
-        return tuple(reading for reading in found if reading.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted."""

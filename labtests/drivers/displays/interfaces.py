@@ -10,11 +10,9 @@ from labtests.capabilities.records import Reading
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.displays.cli import CliPart, PortDisplay
 from labtests.drivers.displays.shapes import Unfit
-from labtests.drivers.readings import Answered, unit_of
+from labtests.drivers.readings import ERRORS, Answered, unit_of
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
-
-_ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +83,7 @@ class CliInterfaces(CliPart, LinkState, LinkErrors, PortTelemetry):
         """Frames that arrived broken, and those that could not be sent whole."""
         reply = yield from self.asked(self.counters or self.display, port)
         counts = self._counts(reply, port)
-        return tuple(r for r in self._readings(reply, port, counts) if r.counter in _ERRORS)
+        return tuple(r for r in self._readings(reply, port, counts) if r.counter in ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted; None where it counts nothing of the kind, and where it is not

@@ -17,7 +17,7 @@ from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting
 from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show
-from labtests.drivers.readings import Answered
+from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -203,7 +203,7 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
         reply, groups = yield from self.shown(PFC_QUEUE_DETAIL, port)
         return tuple(
             Answered(reply, port, "priority", queue).reading(
-                (counter, _unit(counter)),
+                (counter, unit_of(counter)),
                 groups.get(queue, {}).get(counter),
                 f"show queuing pfc-queue: {words}",
                 "no block of this group",
@@ -212,7 +212,3 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
             for words, counter in _COUNTED.items()
             if counter
         )
-
-
-def _unit(counter: str) -> str:
-    return "packets" if counter.endswith("_packets") else "events"

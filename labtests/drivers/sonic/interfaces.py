@@ -4,11 +4,12 @@ A longest frame is the MTU and 22 bytes: orchagent adds header, VLAN tag and che
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
+from labtests.capabilities.facts import LinkFacts, LinkState
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
 from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.readings import ErrorsAmongCounters
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
     NOTATION,
@@ -36,7 +37,6 @@ _COUNTERS = {
     "TX_DRP": "tx_discards",
 }
 """What is discarded on the way out is what queues count, and more: no loss of its own."""
-_ERRORS = (c.RX_ERRORS, c.TX_ERRORS)
 
 
 def _facts(port: str, speed: str, mtu: str, oper: str, **more: str) -> tuple[str, LinkFacts]:
@@ -81,18 +81,13 @@ def parse_counters(reply: Reply) -> dict[str, Counts]:
     return dict(read_variant(reply, COUNTERS))
 
 
-class SonicInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
+class SonicInterfaces(PlatformPart, LinkState, ErrorsAmongCounters):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """See LinkState."""
         reply = yield from show("interfaces", "status")
         return of_port(reply, port, parse_status(reply))
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self.port_counters(port)
-        return tuple(reading for reading in found if reading.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted."""

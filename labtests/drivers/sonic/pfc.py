@@ -11,13 +11,12 @@ each run of numbers, writes them anew whenever that changes, and never takes one
 """
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
-from labtests.drivers.displays import Table, read_tables
+from labtests.drivers.displays import Table, read_tables, written
 from labtests.drivers.parsing import incomplete
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, numbered
@@ -41,11 +40,7 @@ Groups = frozenset[int]
 
 def _runs(port: str, groups: Groups) -> tuple[str, ...]:
     """`Ethernet0|3-4`, `Ethernet0|6`: as buffermgrd names its entries."""
-    grouped = groupby(enumerate(sorted(groups)), key=lambda each: each[1] - each[0])
-    runs = [[number for _, number in run] for _, run in grouped]
-    return tuple(
-        f"{port}|{run[0]}-{run[-1]}" if len(run) > 1 else f"{port}|{run[0]}" for run in runs
-    )
+    return tuple(f"{port}|{run}" for run in written(groups).split(",") if run)
 
 
 def _entries(db: Db, port: str, *, default: bool) -> dict[str, Groups]:
