@@ -20,6 +20,38 @@ from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
+WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
+"""What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
+quotes. Names of tables and ports have no other characters (Comware 7: names are words)."""
+_CONFIGURED = ("display", "current-configuration", "interface")
+
+REFUSALS = Refusals(
+    # <H3C>, [H3C], [H3C-Twenty-FiveGigE1/0/14], RBM_P[H3C-...], and a trailing blank
+    prompt=re.compile(r"^(?:RBM_[PS])?(?:<[^<>]+>|\[[^\[\]]+\])\s?"),
+    refusal=re.compile(r"^% ?\w.* found at '\^' position|^% "),
+    notice=re.compile(
+        r"^System View: return to User View with Ctrl\+Z\.$"
+        r"|^Enter system view, return user view with Ctrl\+Z\.$"  # Comware 5
+        r"|^%[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d"  # a log line of `terminal monitor`
+    ),
+    views=frozenset({"system-view", "return", "quit"}),
+    remedies={
+        "Unrecognized command": "this model or software has no such command in this view, or the "
+        "account's role may not use it; try it by hand with `?`",
+        "Incomplete command": "this model wants more words; try it by hand with `?`",
+        "Ambiguous command": "this model knows two commands that start so; write it out",
+        "Wrong parameter": "this model takes another value here; try it by hand with `?`",
+        "Too many parameters": "this model wants fewer words; try it by hand with `?`",
+        "Permission denied": "log in with an account that has the role network-admin",
+    },
+)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="undo", leave="quit")
+line, show = CLI.line, CLI.show
+QUIT = line("quit")
+
+
+# -- what its configuration says -------------------------------------------------------------------
+
 _INTERFACE = COMWARE.shape("interface <name:text>")
 _CONFIGURATION = displays.Marked(
     mark="#",
@@ -53,40 +85,13 @@ def interface_section(reply: Reply, port: str) -> ConfigSection:
     return sections[0]
 
 
-WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
-"""What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
-quotes. Names of tables and ports have no other characters (Comware 7: names are words)."""
-_CONFIGURED = ("display", "current-configuration", "interface")
-
-REFUSALS = Refusals(
-    # <H3C>, [H3C], [H3C-Twenty-FiveGigE1/0/14], RBM_P[H3C-...], and a trailing blank
-    prompt=re.compile(r"^(?:RBM_[PS])?(?:<[^<>]+>|\[[^\[\]]+\])\s?"),
-    refusal=re.compile(r"^% ?\w.* found at '\^' position|^% "),
-    notice=re.compile(
-        r"^System View: return to User View with Ctrl\+Z\.$"
-        r"|^Enter system view, return user view with Ctrl\+Z\.$"  # Comware 5
-        r"|^%[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d"  # a log line of `terminal monitor`
-    ),
-    views=frozenset({"system-view", "return", "quit"}),
-    remedies={
-        "Unrecognized command": "this model or software has no such command in this view, or the "
-        "account's role may not use it; try it by hand with `?`",
-        "Incomplete command": "this model wants more words; try it by hand with `?`",
-        "Ambiguous command": "this model knows two commands that start so; write it out",
-        "Wrong parameter": "this model takes another value here; try it by hand with `?`",
-        "Too many parameters": "this model wants fewer words; try it by hand with `?`",
-        "Permission denied": "log in with an account that has the role network-admin",
-    },
-)
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="undo", leave="quit")
-line, show = CLI.line, CLI.show
-QUIT = line("quit")
-
-
 def interfaces() -> Asking[tuple[Reply, tuple[ConfigSection, ...]]]:
     """The configuration of every interface of the switch."""
     reply = yield from show(*_CONFIGURED)
     return reply, tuple(s for s in parse_configuration(reply) if s.interface is not None)
+
+
+# -- what is asked and set -------------------------------------------------------------------------
 
 
 class ComwarePart(CliPart):
@@ -122,7 +127,8 @@ Numbers = tuple[tuple[int, int], ...]
 
 
 class NumberLines:
-    """One kind of them. `undone_by`: what stands behind the priority in `undo`."""
+    """Lines of a configuration that give a priority a number: `BEGIN <priority> BEHIND <number>`.
+    `undone_by`: what stands behind the priority in `undo`."""
 
     def __init__(self, begin: str, behind: str, *, undone_by: str | None = None) -> None:
         self._begin, self._behind = begin.split(), behind.split()
