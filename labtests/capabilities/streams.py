@@ -12,6 +12,9 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from labtests.capabilities.records import Scope
 from labtests.transport.asking import Asking, known
 
+GAP = 2.5
+"""So many intervals without a sample of a path are a gap: switches are late by a part of one."""
+
 
 class StreamMeaning(NamedTuple):
     """What a value is of. `port` is "" where the message's row says it; `index` likewise. An

@@ -381,6 +381,8 @@ class Lab(Devices):
     def abandon(self) -> None:
         """End every session. What is still to be undone is left to the next start."""
         self._abandoned = True
+        if self.streams is not None:
+            self.streams.close(read_out_within_s=0.0)  # a switch that dials would keep us here
         self.ahead.end()
         if self.lease is not None:
             self.lease.give_back(left=len(self.ahead.entries))

@@ -5,21 +5,26 @@ Totals decide, the stream explains: nothing here stands for a counter that is mi
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
+from labtests.capabilities.streams import GAP, StreamAlarm, StreamSample, StreamTrouble
 
 StreamKey = tuple[str, str, str, int, str]
 HEADROOM = (c.HEADROOM_PEAK_BYTES, c.HEADROOM_MOST_BYTES, c.HEADROOM_BYTES)
 """The first that a stream has is taken: the most of each interval, the most since it was cleared,
 else that of moments."""
-BREAKS = frozenset({"stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset"})
-"""Troubles after which a stream has not seen all."""
+BREAKS = frozenset(
+    {"stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset", "late"}
+)
+"""Troubles after which a stream has not seen all, or nobody knows when."""
+DISORDERS = frozenset({"reset", "late"})
+"""Those after which a difference of two samples is none of the time between."""
 
 
 class Room(NamedTuple):
@@ -78,14 +83,37 @@ class Streamed:
             for key, each in found.items()
         }
 
-    def broken(self, device: str, since_s: float, until_s: float) -> str:
-        """Why its stream has not seen all of this time; "" when it has."""
+    def broken(
+        self, device: str, since_s: float, until_s: float, kinds: Collection[str] = BREAKS
+    ) -> str:
+        """Why its stream has not seen all of this time; "" when it has. What is lost is known to be
+        behind the last sample before it."""
         if device not in self.every_s:
             return "it streams nothing"
+        since_s -= self.every_s[device]
         for each in self.troubles:
-            inside = each.since_s < until_s and each.until_s > since_s
-            if each.device == device and each.kind in BREAKS and inside:
+            inside = each.since_s <= until_s and each.until_s >= since_s
+            if each.device == device and each.kind in kinds and inside:
                 return each.text
+        return ""
+
+    def spanning(self, key: StreamKey, since_s: float, until_s: float) -> list[StreamSample]:
+        """Of a counter the samples of this time, to the first in which its end is."""
+        until_s += self.ages_s.get(key[0], 0.0)
+        series = self.series.get(key, ())
+        first = next((s.time_s for s in series if s.time_s >= until_s), until_s)
+        return [s for s in series if since_s < s.time_s <= first]
+
+    def unseen(self, key: StreamKey, since_s: float, until_s: float) -> str:
+        """Why the samples of this one counter do not span this time; "" when they do. A stream that
+        goes on may have lost one of its paths."""
+        every_s, until_s = self.every_s[key[0]], until_s + self.ages_s.get(key[0], 0.0)
+        moments = [sample.time_s for sample in self.series.get(key, ())]
+        if not moments or moments[0] > since_s + every_s or moments[-1] < until_s:
+            return f"its stream has not told of {key[1]} {key[-1]} from the begin to the end"
+        for last_s, now_s in pairwise(moments):
+            if now_s - last_s > GAP * every_s and last_s < until_s and now_s > since_s:
+                return f"no sample of {key[1]} {key[-1]} for {now_s - last_s:.1f} s"
         return ""
 
     def stale(self, device: str, until_s: float) -> str:
@@ -114,13 +142,17 @@ class Streamed:
         why = self.broken(device, since_s, until_s)
         if key is not None and key[-1] != c.HEADROOM_BYTES:
             why = why or self.stale(device, until_s)
-        if why or key is None:
+        if key is None:
             return replace(left, because=why or "its stream does not tell of headroom")
-        late_s = until_s + self.every_s[device] + self.ages_s.get(device, 0.0)
-        within = [s for s in self.series[key] if since_s <= s.time_s <= late_s]
-        if not within:
-            return replace(left, because="nothing of its headroom has come in this phase")
+        why = why or self.unseen(key, since_s, until_s)
+        within = self.spanning(key, since_s, until_s)
+        if why or not within:
+            return replace(left, because=why or "nothing of its headroom has come in this phase")
         most, is_bound = _most(key[-1], self.series[key], within)
+        moments = self.spanning((*key[:-1], c.HEADROOM_BYTES), since_s, until_s)
+        if any(sample.value > most.value for sample in moments):
+            text = "at a moment it shows more than at most: not both are bytes"
+            return replace(left, because=text)
         return replace(
             left,
             peak_bytes=most.value,
@@ -137,6 +169,8 @@ class Streamed:
         series = self.series.get(key, ())
         first = next((s for s in reversed(series) if s.time_s <= before_s), None)
         if first is None or series[-1].time_s < after_s:
+            return None
+        if self.broken(key[0], first.time_s, series[-1].time_s, DISORDERS):
             return None
         grown = series[-1].value - first.value
         return (grown, first, series[-1]) if grown >= 0 else None

@@ -40,7 +40,7 @@ class Now:
             self.per_s[name] = (sample.value - before) / passed_s
         elif before is not None and sample.value < before:
             self.per_s.pop(name, None)
-        self.values[name], self.units[name] = sample.value, sample.unit
+        self.units[name], self.values[name] = sample.unit, sample.value  # who scrapes has both
         self.at_s[name] = sample.time_s
 
     @property

@@ -54,6 +54,26 @@ def test_switches_stand_in_columns_by_how_far_they_are_from_the_receiver(run: Js
     assert at["h0"] < at["leaf1"] < at["spine"] < at["leaf2"] < at["r"]
 
 
+def test_a_sender_beside_the_receiver_stands_beside_it(run: Json) -> None:
+    """Its cable would else go behind all switches that it is not in."""
+    cabled(run, "h0-leaf1", "leaf1-spine", "spine-leaf2", "leaf2-r", "h1-leaf2", senders=2)
+    run["tests"][0]["phases"][0]["flows"] = [
+        {"sender": name, "receiver": "r", "tos": 96, "goodput_bits_per_s": 5e9}
+        for name in ("h0", "h1")
+    ]
+
+    at = {box.name: box.x for box in drawn(run).boxes}
+    told = {(cable.left, cable.right): cable for cable in drawn(run).cables}
+    near, far = told["leaf2", "h1"], told["h0", "leaf1"]
+
+    assert at["h0"] < at["leaf1"] < at["leaf2"] < at["h1"] == at["r"]
+    assert [w.text for w in far.above] == ["p3 5 Gb/s \u2192"]
+    assert [w.text for w in near.above] == ["\u2190 p3 5 Gb/s"]
+    assert (far.ends, near.ends) == (False, True)
+    assert near.words_x > near.port_x + 100
+    assert "lt-broad" in page(run)
+
+
 def test_a_ring_of_switches_and_a_host_without_a_role_are_drawn(run: Json) -> None:
     cabled(run, "h0-a", "a-b", "b-c", "c-a", "c-r", "b-other", senders=1)
 
