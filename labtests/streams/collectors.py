@@ -300,15 +300,15 @@ class Collectors(AbstractContextManager["Collectors"]):
     def _judge(self, device: str, order: Order, now_s: float) -> None:
         first, moved = device not in self._marked, order.samples - self._marked.get(device, 0)
         self._marked[device] = order.samples
+        last_s = None if order.last_s is None else order.last_s - order.ahead_s
+        if last_s is not None and -self._late_s(device) <= last_s - now_s <= CLOCK_OFF_S:
+            return
         if not self._inbox.empty:
             text = "messages that have come are not yet read: they come faster than that"
             self._tell(_trouble(device, "behind", text, now_s))
             return
-        if order.last_s is None:
+        if last_s is None:
             self._tell(_trouble(device, "stopped", "nothing has come of its stream", now_s))
-            return
-        last_s = order.last_s - order.ahead_s
-        if -self._late_s(device) <= last_s - now_s <= CLOCK_OFF_S:
             return
         if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"

@@ -18,7 +18,7 @@ from labtests.measure.streamed import StreamKey
 TIMES_THE_MEAN = 4
 LEAST_FRAMES = 10
 """A queue that never holds more is what any two senders make."""
-LEAST_SAMPLES = 3
+LEAST_SAMPLES = 4
 """Under traffic: of fewer nobody knows what is usual."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 

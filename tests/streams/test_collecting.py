@@ -26,7 +26,7 @@ from stream_ends import (
 
 from labtests.capabilities import counters as c
 from labtests.streams import Collectors
-from labtests.streams.inbox import Inbox
+from labtests.streams.inbox import Inbox, Message
 
 T = 1_700_000_000.0
 
@@ -477,3 +477,15 @@ def test_what_a_device_says_is_one_line_without_secrets_that_moves_no_cursor() -
     for text in (alarm.text, told):
         assert not {"\x1b", "\r", "\n"} & set(text)
         assert "pass-word-of-S" not in text
+
+
+def test_a_device_that_is_up_to_date_is_not_behind_for_what_comes_just_now(
+    server: GnmiServer,
+) -> None:
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"))
+        wait_for(lambda: collectors.seen()[0], "a sample")
+        with collectors._lock:  # as if another message had come between two looks
+            collectors._inbox.put(Message("S", 0.0, b""))
+            collectors._judge("S", collectors._orders["S"], 1.2)
+        assert troubles(collectors) == {}

@@ -202,7 +202,7 @@ def test_a_peak_that_the_mean_hides_is_named_with_time_port_queue_and_flows(good
 
 
 def test_only_flows_that_ran_then_are_named(good):
-    early = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 250_000, 4_000, 4_000])
+    early = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 250_000, *[4_000] * 4])
     [burst] = bursts(with_stream(good, *early, *LENGTHS))
     assert burst.flows == ("a → r (iperf3)",)
 
@@ -240,7 +240,7 @@ def test_a_queue_that_is_long_while_all_send_has_no_bursts_either(good):
 
 
 def test_of_the_most_since_somebody_cleared_it_only_news_is_a_burst(good):
-    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [90_000, 90_000, 90_000, 150_000, 150_000])
+    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [*[90_000] * 3, *[150_000] * 4])
     [burst] = bursts(with_stream(good, *most, *LENGTHS))
     assert (burst.peak_bytes, burst.since_s, burst.until_s) == (150_000, 11, 12)
 
