@@ -17,6 +17,8 @@ from labtests.watching.board import Board
 
 _SPECIAL = re.compile(r"([,= \\])")
 _PREFIX = "labtests_stream_"
+ASKED_WITHIN_S = 10.0
+"""Who connects and asks nothing has a thread for so long."""
 
 
 def recorded(record: StreamRecord) -> str:
@@ -111,6 +113,9 @@ def serve(board: Board, lab: str, address: str, port: int) -> Any:
     registry.register(StreamMetrics(board, lab))
     try:
         server, _ = client.start_http_server(port, addr=address, registry=registry)
+        patient = server.RequestHandlerClass
+        server.RequestHandlerClass = type("Asked", (patient,), {"timeout": ASKED_WITHIN_S})
+        server.handle_error = lambda *_: None  # who hangs up early is no traceback in a terminal
     except OSError as error:
         raise LabError(
             f"nothing can be served at {address}, port {port}: {error.strerror}\n"
