@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -109,6 +109,9 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._listeners: list[Listener] = []
         self._orders = {source.device: self._order(source) for source in sources}
         self._marked: dict[str, int] = {}
+        self.unsure_s: Mapping[str, float] = {}
+        """By device: so much later than it was may a sample seem to be, since how long the one was
+        on its way by which its clock was set right, nobody knows."""
         self._closed = threading.Event()
         self._ends: list[Any] = []
         self._readers: dict[str, Reader] = {s.device: _reader(s) for s in sources}
@@ -324,6 +327,7 @@ class Collectors(AbstractContextManager["Collectors"]):
     def _retime(self, order: Order, off_s: float, beyond_s: float) -> None:
         """From now on, and of what has come and is told to be later than that."""
         order.ahead_s += off_s
+        self.unsure_s = {**self.unsure_s, order.device: order.every_s}
         _move(self._samples, order.device, off_s, beyond_s)
         _move(self._alarms, order.device, off_s, beyond_s)
 

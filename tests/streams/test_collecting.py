@@ -141,6 +141,7 @@ def test_a_clock_that_is_off_is_told_and_taken_off(server: GnmiServer) -> None:
         server.put(queues(T + 501, PACKETS="2"))
         wait_for(lambda: len(collectors.seen()[0]) == 2, "another")
         assert "off by about +490 s" in troubles(collectors)["clock"]
+        assert collectors.unsure_s == {"S": 1}
         assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(10, 1), (11, 2)]
 
 

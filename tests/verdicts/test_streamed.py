@@ -349,3 +349,17 @@ def test_a_queue_that_fills_once_and_stays_full_while_all_send_is_no_burst(good)
         *(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES), [0, 0, 0, *[5_200_000] * 3, 0, 0, 0, 0, 0, 0, 0]
     )
     assert bursts(with_stream(good, *most, *full)) == ()
+
+
+def test_why_nothing_was_compared_is_said(good):
+    late = [s._replace(time_s=s.time_s + 3) for s in steady(OUT, *DROPS, 7)]  # none before 10 s
+    fact = facts(verdict_of(with_stream(good, *late)))["counters that the stream confirms"]
+    assert fact.measured is None
+    assert "from before the traffic" in fact.note
+
+
+def test_more_than_there_is_and_nothing_lost_is_said_to_be_wrong(good):
+    told = samples(IN, "priority", 3, c.HEADROOM_PEAK_BYTES, [0, 0, 100_001, 0, 0, 0, 0, 0, 0])
+    fact = facts(verdict_of(with_stream(good, *told)))[MARGIN]
+    assert fact.margin == -1
+    assert "one of the two numbers is wrong" in fact.note
