@@ -490,3 +490,14 @@ def test_a_device_that_is_up_to_date_is_not_behind_for_what_comes_just_now(
             collectors._inbox.put(Message("S", 0.0, b""))
             collectors._judge("S", collectors._orders["S"], 1.2)
         assert troubles(collectors) == {}
+
+
+def test_what_another_switch_sends_to_the_same_port_is_not_taken_for_the_firsts() -> None:
+    foreign = drops(T + 2, [9])
+    foreign.deviceMsg.deviceName = "other"
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        port = collectors.sources["S"].place.port
+        dial(port, iter([drops(T + 1, [1]), foreign, drops(T + 3, [3])])).result(10)
+        wait_for(lambda: len(collectors.seen()[0]) == 2, "two samples of the first")
+        assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(1, 1), (3, 3)]
+        assert "'other' sends to the port of 'S6550'" in troubles(collectors)["unreadable"]
