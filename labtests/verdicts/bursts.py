@@ -20,7 +20,7 @@ LEAST_FRAMES = 10
 """A queue that never holds more is what any two senders make."""
 IN_A_ROW = 2
 """Intervals: what goes on in more is a load."""
-LEAST_SAMPLES = 3
+LEAST_SAMPLES = 4
 """Under traffic: of fewer nobody knows what is usual."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 
