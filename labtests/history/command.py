@@ -92,14 +92,20 @@ def _cut(found: Sequence[RunDifference], most: int) -> Iterator[str]:
             yield f"... and {len(of_kind) - most} more of {kind} (--most 0 shows all)"
 
 
-def trends(where: str, *, testbed: str, backend: str, test: str, every: bool) -> list[str]:
-    """Figures that became others, shrunken margins first; of each lab and backend."""
+def trends(
+    where: str, *, testbed: str, backend: str, test: str, every: bool, most: int
+) -> list[str]:
+    """Figures that became others in the newest runs, shrunken margins first; of each lab and
+    backend."""
     lines: list[str] = []
     with History.open(where, makes=False) as history:
         for lab, of_lab in history.labs(testbed=testbed, backend=backend).items():
-            rows = history.margins(testbed=lab[0], backend=lab[1])
+            newest = [each.number for each in of_lab[:most]]
+            rows = history.margins(testbed=lab[0], backend=lab[1], runs=newest)
             figures = [each for each in series_of(rows) if test in each.test]
-            lines += [f"{lab[0]}, {lab[1]}: {len(of_lab)} runs", *_moved(history, figures, every)]
+            some = "" if len(newest) == len(of_lab) else f"the newest {most} of "
+            lines += [f"{lab[0]}, {lab[1]}: {some}{len(of_lab)} runs"]
+            lines += _moved(history, figures, every)
     return lines or ["no runs"]
 
 

@@ -1,0 +1,519 @@
+"""The facts that travel between rooms: frozen, typed, without behaviour that needs a device.
+
+Settings come first: each is what one ability reads and writes (see device.py), so equality is
+how a read-back is judged. Then counters, then what a workload saw.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from labtests.core.output import told
+from labtests.core.units import BitsPerSecond, Bytes
+
+# -- what a value can be: values.py looks at it ---------------------------------------------------
+
+MOST = 2**63
+TEXT = re.compile(r"(?!-)[A-Za-z0-9 _.:;,+@#%=/()\[\]{}~^*!-]{1,4000}")
+Priority = Annotated[int, range(8)]
+"""A priority, class or queue."""
+Percent = Annotated[int, range(101)]
+Count = Annotated[int, range(MOST + 1)]
+
+# -- settings ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcSetting:
+    """Priority flow control of one port (IEEE 802.1Qbb): the mode and the no-drop priorities."""
+
+    mode: Literal["off", "on", "auto"]
+    priorities: frozenset[Priority]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustSetting:
+    """Which header field of an arriving packet decides its priority."""
+
+    source: Literal["dscp", "dot1p", "none", "auto", "exp", "ip-precedence"]
+    override: bool = False
+
+
+PortState = Literal["up", "down"]
+"""Whether a port is told to be in use; "down": shut."""
+
+PortWatchdog = Annotated[str, re.compile("on|off|unset|of [0-7](,[0-7]){0,7}")]
+"""Whether a port is watched: unset where nothing is configured there, "of 3,4" where it is so for
+other priorities than the lossless ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchdogTimes:
+    """When a queue that pauses keep from sending is shut, and when it is served again.
+
+    Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
+    x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
+    comes (0: never by that; None: the device has a rule of its own, which cannot be set). NX-OS has
+    these four; where a device has the products (SONiC), the interval is their greatest common
+    divisor. A driver refuses what its device does not take.
+    """
+
+    on: bool
+    interval_ms: Annotated[int, range(1, 60_001)]
+    shutdown_multiplier: Annotated[int, range(1, 60_001)]
+    auto_restore_multiplier: Annotated[int, range(60_001)] | None
+    fixed_restore_multiplier: Annotated[int, range(60_001)] | None
+
+    def suiting(self, now: "WatchdogTimes") -> "WatchdogTimes":
+        """The same, but for what a device with the times of `now` has rules of its own for."""
+        auto = None if now.auto_restore_multiplier is None else self.auto_restore_multiplier
+        fixed = None if now.fixed_restore_multiplier is None else self.fixed_restore_multiplier
+        return replace(self, auto_restore_multiplier=auto, fixed_restore_multiplier=fixed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortPauseTimeout:
+    """After how long a pause a port drops all that it has to send, of every class, as long as the
+    pause goes on. What comes in goes on. No watchdog: it shuts no queue, and counts nothing."""
+
+    on: bool
+    timeout_ms: Annotated[int, range(1, 60_001)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortDeadlockDetection:
+    """Whether a port looks for priorities that pauses hold for ever, and who makes PFC work again
+    once it has released one: the switch by itself, or somebody (`manual`)."""
+
+    on: bool
+    recovery: Literal["auto", "manual"] = "auto"
+
+
+Ticks = tuple[tuple[Priority, Count], ...]
+"""(priority, ticks), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockTimes:
+    """When a priority that pauses hold is taken for deadlocked, and for how long PFC is then off
+    for it; `action`: what the port does with its packets meanwhile.
+
+    `detect` and `release` count ticks; how long one is, `precision` says in the device's own words
+    (DeadlockDetecting knows). A priority without `detect` is not looked at, one without `release`
+    has no automatic recovery.
+    """
+
+    precision: Literal["high", "normal", "low"] = "normal"
+    action: Literal["forwarding", "discard"] = "forwarding"
+    detect: Ticks = ()
+    release: Ticks = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialOut:
+    """What a switch streams to labtests, which it dials: sensor paths that are sampled, and those
+    that are told when something happens, each in alphabetical order. Only what is called
+    `labtests` on it."""
+
+    address: Annotated[str, re.compile(r"[0-9.]{7,15}")]
+    port: Annotated[int, range(1, 65536)]
+    every_s: Annotated[int, range(1, 86401)]
+    sampled: tuple[Annotated[str, TEXT], ...] = ()
+    changes: tuple[Annotated[str, TEXT], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamSetting:
+    """Whether the switch's gRPC is on, and what it streams to labtests, if it does."""
+
+    on: bool
+    ours: DialOut | None = None
+
+
+FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
+"""(priority, pause frames per second), ascending; priorities without any are not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcAlarm:
+    """How many pause frames a second a port may receive, and send, before the switch warns."""
+
+    received: FramesPerS = ()
+    sent: FramesPerS = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferThresholds:
+    """When a port pauses one priority, in the `unit` that the device counts in; None: the model's
+    own, or nothing that the device can be told.
+
+    Pauses are sent when the priority holds a share of what is free (`dynamic_percent` of it, or 2
+    to the power of `dynamic_exponent` times as much), or `static`, beside what is `reserved` for it
+    whatever others hold. They end when it holds `xon_offset` less than that, or `xon`. `headroom`
+    takes what arrives between; on Comware and NX-OS it is a setting of its own.
+    """
+
+    priority: Priority
+    unit: Literal["cells", "bytes"] = "cells"
+    dynamic_percent: Percent | None = None
+    dynamic_exponent: Annotated[int, range(-8, 9)] | None = None
+    static: Count | None = None
+    xon_offset: Count | None = None
+    xon: Count | None = None
+    reserved: Count | None = None
+    headroom: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityMemory:
+    """What a lossless priority of a port may hold, in bytes; None: not told by the device.
+
+    It is paused when it holds `alpha` times what is free of its pool, or `static_bytes`, beside
+    what is reserved for it; `headroom_bytes` take what arrives then.
+    """
+
+    priority: Priority
+    headroom_bytes: Count | None = None
+    reserved_bytes: Count | None = None
+    static_bytes: Count | None = None
+    alpha: float | None = None
+    pool_bytes: Count | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortMemory:
+    """That of each lossless priority of a port; and by queue the length, in bytes, from which on
+    all that passes is marked (Kmax)."""
+
+    priorities: tuple[PriorityMemory, ...]
+    kmax_bytes: tuple[tuple[Priority, Count], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxSetting:
+    """Whether a port tells its peer of PFC and ETS by DCBX, and in which version: with `auto` they
+    agree on one."""
+
+    tells: bool
+    version: Literal["auto", "rev100", "rev101", "standard"] = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WredQueue:
+    """The RED curve of one egress queue. Limits are in the device's own unit (cells or packets)."""
+
+    queue: Priority
+    low_limit: Count
+    high_limit: Count
+    drop_probability_percent: Percent
+    weighting_exponent: Annotated[int, range(32)]
+    ecn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EcnSetting:
+    """ECN marking on an egress port: the profile that is applied there, and its queues.
+
+    `profile is None` means nothing is applied: tail drop, no marks.
+    """
+
+    profile: Annotated[str, TEXT] | None = None
+    queues: tuple[WredQueue, ...] = ()
+
+    @property
+    def marking_queues(self) -> frozenset[int]:
+        """The queues in which ECN-capable packets are marked instead of dropped."""
+        return frozenset(q.queue for q in self.queues if q.ecn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSchedule:
+    """How one egress queue is served: strict priority, or a weight inside a group.
+
+    `level` is there where a device lets one choose who is served before whom: 0 is first, equals
+    share by weight. None is the device's own order.
+    """
+
+    queue: Priority
+    group: Literal["sp", "1", "2"]
+    weight: Count | None  # None in the strict-priority group
+    level: Annotated[int, range(16)] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingSetting:
+    """Egress scheduling of one port. `unit` says what a weight counts."""
+
+    discipline: Literal["sp", "wrr", "wfq", "gmb"]
+    unit: Literal["weight", "byte-count", ""]
+    queues: tuple[QueueSchedule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLimitSetting:
+    """How much each egress queue of a port may hold: (queue, bytes), by queue."""
+
+    limits: tuple[tuple[Priority, Annotated[Bytes, range(MOST + 1)]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcqcnSetting:
+    """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
+
+    side: Literal["roce_rp", "roce_np"]
+    values: tuple[tuple[Annotated[str, re.compile("[a-z][a-z0-9_]{0,63}")], Count], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EtsSetting:
+    """Traffic classes of a NIC port (IEEE 802.1Qaz): eight entries each, by priority or by class.
+
+    `percent` is the share of an "ets" class, 0 for the others.
+    """
+
+    class_of_priority: Annotated[tuple[Priority, ...], 8]
+    algorithms: Annotated[tuple[Literal["ets", "strict", "vendor"], ...], 8]
+    percent: Annotated[tuple[Percent, ...], 8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DcbxControl:
+    """Who sets PFC and ETS of a host's port: the OS, or DCBX in the NIC's firmware. What the OS has
+    set goes with it: what firmware takes over from a peer stays when the OS has the port again.
+    None: the firmware has it, or (`ets`) the classes are not shown."""
+
+    by: Literal["os", "firmware"]
+    pfc: frozenset[Priority] | None = None
+    ets: EtsSetting | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkingCurve:
+    """The RED curve that a queue is to have, in bytes: what a device turns into its own unit."""
+
+    queue: int
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int
+    weighting_exponent: int
+
+    def in_units(self, unit_bytes: int = 1) -> WredQueue:
+        """The same with ECN, in a device's unit of so many bytes."""
+        return WredQueue(
+            queue=self.queue,
+            low_limit=self.kmin_bytes // unit_bytes,
+            high_limit=self.kmax_bytes // unit_bytes,
+            drop_probability_percent=self.pmax_percent,
+            weighting_exponent=self.weighting_exponent,
+            ecn=True,
+        )
+
+
+# -- what a NIC shows but suites do not write -----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficClass:
+    """One ETS traffic class of a NIC."""
+
+    number: int
+    ratelimit_bits_per_s: BitsPerSecond | None
+    algorithm: Literal["ets", "strict", "vendor", "unknown"]
+    bandwidth_percent: int | None
+    priorities: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicQos:
+    """Everything `mlnx_qos -i` says of one port. None = the tool did not print that section."""
+
+    dcbx_mode: str | None
+    trust: TrustSetting | None
+    dscp_to_priority: tuple[tuple[int, int], ...] | None  # (dscp, priority), ascending dscp
+    receive_buffer_bytes: tuple[Bytes, ...] | None
+    max_buffer_bytes: Bytes | None
+    cable_length_m: int | None
+    pfc_enabled: tuple[bool, ...]
+    priority_to_buffer: tuple[int, ...] | None
+    traffic_classes: tuple[TrafficClass, ...] | None
+    lldpad_warning: bool = False
+    default_priorities: tuple[int, ...] | None = None  # of packets without DSCP or tag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RdmaLink:
+    """One RDMA device port and the net device it belongs to."""
+
+    rdma: str
+    rdma_port: int
+    interface: str
+    state: str
+
+
+# -- counters ----------------------------------------------------------------------------------
+
+Scope = Literal["port", "priority", "queue", "host"]
+
+
+COUNTER_END = 2**64
+"""Counters of devices have 64 bits at most; one that has more is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
+
+    `value is None` means the device gave no number; `missing` then says why. That is never 0.
+    `asked_s` of a sample is when it was asked for: the value is of some moment from then to
+    `time_s`, which on a slow host is seconds.
+    """
+
+    device: str
+    port: str  # "" for a whole host
+    scope: Scope
+    index: int | None  # priority or queue number; None for port and host
+    counter: str
+    unit: str  # "packets", "bytes", "frames", "us", "events", "datagrams", ...
+    value: int | None
+    time_s: float  # the lab's clock, when the device answered
+    source: str
+    missing: str = ""
+    asked_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value < COUNTER_END:
+            object.__setattr__(self, "value", None)
+            object.__setattr__(self, "missing", "shows a number that no counter of 64 bits holds")
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What identifies the counter on its lab (index -1 where there is none)."""
+        index = -1 if self.index is None else self.index
+        return (self.device, self.port, self.scope, index, self.counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PfcWarning:
+    """A device has warned that a port receives, or sends, more pause frames of a priority than
+    PfcAlarm allows. `when`: its own time, in its own words."""
+
+    port: str
+    priority: Priority
+    way: Literal["received", "sent"]
+    when: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarningLog:
+    """What a device's log has of that. `noted`: messages of all kinds so far, of which it still has
+    the last `kept`. `unread`: what it says of PFC and nobody here knows. `missing`: why there is no
+    log."""
+
+    device: str
+    noted: int = 0
+    kept: int = 0
+    warnings: tuple[PfcWarning, ...] = ()
+    unread: tuple[str, ...] = ()
+    missing: str = ""
+
+
+# -- what a workload saw -----------------------------------------------------------------------
+
+
+class FlowStatus(StrEnum):
+    """How a flow ended. Only COMPLETE is evidence of traffic."""
+
+    COMPLETE = "complete"
+    FAILED = "failed"  # the tool said so, or its figures cannot be true
+    INFRASTRUCTURE = "infrastructure"  # the flow never started for a reason outside the fabric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """One report row of a sender (or receiver): goodput between two moments of the lab's clock."""
+
+    start_s: float
+    end_s: float
+    goodput_bits_per_s: BitsPerSecond
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """How long messages of one size took, one way, as a tool tells: half of there and back."""
+
+    message_bytes: int
+    messages: int
+    least_us: float
+    typical_us: float
+    mean_us: float
+    p99_us: float
+    p999_us: float
+    most_us: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowResult:
+    """One sender's share of a workload, as its own tool reported it."""
+
+    sender: str
+    receiver: str
+    tool: str
+    tos: int
+    status: FlowStatus
+    because: str  # the tool's own words, or "" when complete
+    command: str
+    intervals: tuple[Interval, ...] = ()
+    goodput_bits_per_s: BitsPerSecond | None = None  # mean over the whole flow; None = not reported
+    offered_bits_per_s: BitsPerSecond | None = (
+        None  # asked of a paced tool; None = as fast as it can
+    )
+    sent_bits_per_s: BitsPerSecond | None = None  # what the sender itself counted, over its time
+    asked_s: float | None = None  # how long it was to send; None = until it is ended
+    ran_s: float | None = None  # how long it sent, as its tool says
+    sent_bytes: Bytes | None = None  # payload, as the sender counted
+    received_bytes: Bytes | None = None  # payload, as the receiver counted
+    sent_datagrams: int | None = None
+    receive_buffer_bytes: Bytes | None = None  # of its receiving sockets, all together
+    unsure_datagrams: int | None = None  # of those: at most so many did not leave; None = not known
+    extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
+    received_datagrams: int | None = None
+    lost_datagrams: int | None = None
+    late_datagrams: int | None = None  # came behind a later one; None = not told
+    retransmits: int | None = None  # TCP only
+    iterations: int | None = None  # RDMA messages
+    latency: Latency | None = None  # of a probe
+    retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "because", told(self.because))
+
+    @property
+    def is_rdma(self) -> bool:
+        """Whether the tool is one of perftest."""
+        return self.tool.startswith("ib_")
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the receiver of the data asked for it: an RDMA read."""
+        return self.tool.startswith("ib_read_")
+
+
+PauseForm = Literal["priority", "link", "no class", "no source"]
+"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
+although it has a time for each, of one priority and from the address 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StormResult:
+    """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
+    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran."""
+
+    switch: str
+    switch_port: str
+    priority: int
+    lasting_ms: int
+    times: int
+    frames: int
+    because: str = ""
+    form: PauseForm = "priority"

@@ -1,0 +1,1 @@
+"""The commands of `labtests` that have no room of their own; __main__.py joins them all."""

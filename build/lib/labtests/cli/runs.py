@@ -1,0 +1,112 @@
+"""`labtests render | open | journal`: what a run left, looked at again."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from labtests.core.errors import LabError
+from labtests.core.output import say
+from labtests.core.printable import for_terminal
+from labtests.core.private_files import write_private
+from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle, Exchange, exchanges
+
+REPORTS = Path("reports")
+LATEST = "latest"
+ANSWER_LINES = 40
+"""Of one answer, unless all is asked for."""
+
+
+def folder_of(run: str) -> Path:
+    """A run folder, a testbed whose last whole run is meant, or the id of a run in reports/."""
+    places = [Path(run)]
+    if Path(run).name == run:
+        places += [REPORTS / run / LATEST, REPORTS / run, *sorted(REPORTS.glob(f"*/{run}"))]
+    for place in places:
+        if any((place / name).is_file() for name in ("run.json", NAME, COMPRESSED)):
+            return place
+    raise LabError(
+        f"{run}: no such run\n"
+        f"  remedy: name a run folder, the id of a run in {REPORTS}/, or a testbed"
+    )
+
+
+@click.command()
+@click.argument("run_folder", type=click.Path(path_type=Path))
+def render(run_folder: Path) -> None:
+    """Render RUN_FOLDER/run.json again, to RUN_FOLDER/rendered.html."""
+    report = importlib.import_module("labtests.report")
+    run = report.read_run(run_folder)
+    target = run_folder / "rendered.html"
+    where = importlib.import_module("labtests.history.entering").place_of(REPORTS)
+    history = importlib.import_module("labtests.history.background")
+    known = history.background(where, run, run_folder)
+    past = report.past_of(run, known, report.earlier_run(run, run_folder.resolve().parent))
+    journal = Chronicle.of(run_folder)
+    try:
+        write_private(target, report.page(run, past=past, journal=journal))
+    except OSError as error:
+        raise LabError(f"{target} cannot be written: {error.strerror}") from error
+    say(str(target))
+
+
+@click.command("open")
+@click.argument("run", default=LATEST)
+def open_page(run: str) -> None:
+    """Open the page of RUN in the browser.
+
+    RUN is a run folder, the id of a run, or a testbed; without it, the last whole run.
+    """
+    folder = folder_of(run)
+    for name in ("report.html", "rendered.html"):
+        page = folder / name
+        if page.is_file():
+            say(str(page))
+            click.launch(str(page.resolve()))
+            return
+    raise LabError(f"{folder} has no report.html\n  remedy: labtests render {folder}")
+
+
+@click.command()
+@click.argument("run", default=LATEST)
+@click.option("--device", default="", help="Only what this device was asked.")
+@click.option("--test", default="", help="Only tests whose id has this text.")
+@click.option("--grep", default="", help="Only commands or answers that have this text.")
+@click.option("--failed", is_flag=True, help="Only what was not answered, or not with success.")
+@click.option("--whole", is_flag=True, help="Every line of every answer.")
+def journal(run: str, *, failed: bool, whole: bool, **wanted: str) -> None:
+    """What devices were asked in RUN, and what they answered.
+
+    RUN is a run folder, the id of a run, or a testbed; without it, the last whole run.
+    """
+    current = None
+    for one in exchanges(folder_of(run)):
+        if not _is_wanted(one, **wanted) or (failed and not one.failed):
+            continue
+        if one.test != current and (current := one.test):
+            _print(f"\n{one.test}")
+        for line in _lines(one, whole=whole):
+            _print(line)
+
+
+def _is_wanted(one: Exchange, *, device: str, test: str, grep: str) -> bool:
+    return (
+        (not device or one.device == device)
+        and test in one.test
+        and grep in f"{one.command}\n{one.text}"
+    )
+
+
+def _print(line: str) -> None:
+    say(for_terminal(line))
+
+
+def _lines(one: Exchange, *, whole: bool) -> Iterator[str]:
+    ended = f"  [{one.problem or f'status {one.status}'}]" if one.failed else ""
+    yield f"{one.time_s:.3f} s  {one.device}  {one.kind}: {one.command}{ended}"
+    lines = one.text.splitlines()
+    shown = lines if whole else lines[:ANSWER_LINES]
+    yield from (f"    {line}" for line in shown)
+    if len(shown) < len(lines):
+        yield f"    … {len(lines) - len(shown)} more lines (--whole)"

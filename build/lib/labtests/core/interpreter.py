@@ -1,0 +1,52 @@
+"""Python, here and as a child of ours, that takes nothing from the current directory.
+
+Anybody may have put a module or settings of one there: it may be /tmp, or another user's folder."""
+
+import os
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
+_SAFE = "PYTHONSAFEPATH"
+
+
+def module_command(module: str, *words: str, options: Collection[str] = ()) -> list[str]:
+    """`python -m module words`, with these options of the interpreter."""
+    return [sys.executable, "-P", *options, "-m", module, *words]
+
+
+def child_environment(without: Collection[str] = ()) -> dict[str, str]:
+    """Ours but for these variables; this very labtests is found, and children of the child import
+    nothing from the current directory either."""
+    ours = {name: value for name, value in os.environ.items() if name not in without}
+    path = [_ROOT, *filter(None, ours.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**ours, _SAFE: "1", "PYTHONPATH": os.pathsep.join(path)}
+
+
+@contextmanager
+def guarded_children() -> Iterator[None]:
+    """The same for those that a library starts meanwhile (multiprocessing)."""
+    earlier = os.environ.get(_SAFE)
+    os.environ[_SAFE] = "1"
+    try:
+        yield
+    finally:
+        if earlier is None:
+            del os.environ[_SAFE]
+        else:
+            os.environ[_SAFE] = earlier
+
+
+@contextmanager
+def at_root() -> Iterator[None]:
+    """The current directory, of all threads, is meanwhile one that only root writes: for importing
+    a library that looks into it."""
+    here = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.chdir("/")
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)

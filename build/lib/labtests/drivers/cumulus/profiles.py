@@ -1,0 +1,368 @@
+"""QoS is profiles: a port applies one of each feature, else `default-global`.
+
+A profile may be another port's, too, and somebody else's: it is never changed. A port gets one of
+its own, `labtests-`, the port and the name of what it stands for, so that any later process knows
+the way back. What is read is what is applied; pending changes are not in force.
+"""
+
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from labtests.capabilities.settings import Commands, Setting, T
+from labtests.core.output import excerpt
+from labtests.drivers.cumulus.session import (
+    NAME,
+    PENDING,
+    expect_applied,
+    expected,
+    revision,
+    shown,
+)
+from labtests.drivers.displays.trees import Node, parse
+from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
+from labtests.drivers.parts import PlatformPart
+from labtests.transport.asking import Asking, ask_each
+from labtests.transport.commands import Shell, program
+from labtests.transport.protocol import Reply
+
+OURS = "labtests-"
+DEFAULT = "default-global"
+MOST_LEAVES = 256
+"""Of a profile. A map of all DSCPs and tags has 75."""
+Leaves = Mapping[tuple[str, ...], str]
+"""Values by their path; "" for a path that is a member of a list."""
+FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
+MAP = "egress-queue-mapping"
+WATCHDOG = "pfc-watchdog"
+_SHAPES: Mapping[str, frozenset[str]] = {
+    feature: frozenset(text.split(", "))
+    for feature, text in {
+        "pfc": "switch-priority #, tx, rx, cable-length, port-buffer, xoff-threshold, "
+        "xon-threshold",
+        "congestion-control": "traffic-class # ecn, traffic-class # red, "
+        "traffic-class # min-threshold, traffic-class # max-threshold, traffic-class # probability",
+        "egress-scheduler": "traffic-class # mode, traffic-class # bw-percent",
+        "mapping": "trust, port-default-sp, dscp # switch-priority, pcp # switch-priority",
+        MAP: "switch-priority # traffic-class",
+        WATCHDOG: "polling-interval, robustness",
+        "roce": "enable, mode",
+    }.items()
+}
+"""What a profile may have, in the words of `nv list-commands`; # is a number."""
+_MADE = re.compile(
+    rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos (?:{MAP} {DEFAULT}|{WATCHDOG})(?: .*)?"
+    rf"|interface (\S+) (?:qos (?:{'|'.join(FEATURES)}) profile|qos {WATCHDOG}(?: state)?|link mtu)"
+    r"(?: \S+)?"
+)
+"""Lines that labtests gives, after `nv set` or `nv unset`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What is applied of one feature, and at one port. `profile` is what the port applies, ""
+    where that is the default; `has_pool`: there is memory for lossless traffic."""
+
+    profiles: Mapping[str, Leaves]
+    profile: str = ""
+    mtu: int | None = None
+    roce: str = ""
+    has_pool: bool = False
+    pending: tuple[str, ...] = ()
+
+    @property
+    def leaves(self) -> Leaves:
+        """Of the profile that is in force at the port."""
+        return self.profiles.get(self.profile or DEFAULT, {})
+
+    def applying(self, name: str, leaves: Leaves | None = None) -> "Applied":
+        """The port applies this, which has these leaves."""
+        profiles = self.profiles if leaves is None else {**self.profiles, name: leaves}
+        return replace(self, profiles=profiles, profile="" if name == DEFAULT else name)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def leaves_of(node: Node) -> Leaves:
+    """All values below."""
+    found = dict(sorted(_leaves(node, ())))
+    if len(found) > MOST_LEAVES:
+        node.refuse(f"has {len(found)} values, and no profile has")
+    return found
+
+
+def _leaves(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    if len(path) > 8:
+        node.refuse("is deeper than a profile is")
+    if not isinstance(node.shown, dict):
+        yield path, node.word()
+    elif path and not node.shown:
+        yield path, ""
+    for name, each in node.items() if isinstance(node.shown, dict) else ():
+        yield from _leaves(each, (*path, name))
+
+
+def parse_qos(reply: Reply) -> dict[str, dict[str, Leaves]]:
+    """`nv show qos --applied`: the profiles of each feature, and its maps, pools and RoCE."""
+    whole = parse(reply)
+    if not whole.has(MAP):
+        whole.refuse(f"lacks the field '{MAP}'", READ_AGAIN)
+    features = (*FEATURES, MAP, "traffic-pool")
+    found = {
+        each: {name: leaves_of(node) for name, node in whole.below(each).items(NAME)}
+        for each in features
+    }
+    return found | {each: {"": leaves_of(whole.below(each))} for each in ("roce", WATCHDOG)}
+
+
+def parse_port(reply: Reply) -> dict[str, str]:
+    """`nv show interface PORT --applied`: which profiles the port applies, and its `mtu`."""
+    whole = parse(reply)
+    if not whole.has("type"):
+        whole.refuse("lacks the field 'type'", READ_AGAIN)
+    found = {"mtu": whole.below("link", "mtu").word()} if whole.below("link").has("mtu") else {}
+    for name, node in whole.below("qos").items():
+        for leaf in ("profile", "state"):
+            if isinstance(node.shown, dict) and node.has(leaf):
+                found[name] = node.below(leaf).word()
+    return found
+
+
+def parse_pending(reply: Reply) -> tuple[str, ...]:
+    """Lines that are set and not applied."""
+    lines = tuple(text.strip() for text in whole_lines(reply) if text.strip())
+    if lines in ((), ("{}",), ("[]",)):
+        return ()
+    for text in lines:
+        if not re.match(r"nv (?:set|unset) \S", text):
+            refuse(reply, f"it has {excerpt(repr(text), 80)}, which is no `nv set` or `nv unset`")
+    return lines
+
+
+def read_applied(feature: str, port: str) -> Asking[Applied]:
+    """As it is now. `port` is "" for what is the whole switch's."""
+    at_port = (shown("interface", port, "--applied"),) if port else ()
+    replies = yield from ask_each(shown("qos", "--applied"), PENDING, *at_port)
+    qos, told = parse_qos(expected(replies[0])), parse_port(expected(replies[2])) if port else {}
+    name, mtu = told.get(feature, ""), told.get("mtu", "")
+    if port and (not mtu.isdigit() or not NAME.fullmatch(name or "none")):
+        refuse(replies[2], f"the port has the MTU {mtu!r} and the {feature} profile {name!r}")
+    try:
+        roce_mode = _roce(qos["roce"][""])
+    except Unclear as unclear:
+        refuse(replies[0], f"of RoCE mode it is not clear whether it is on: {unclear}")
+    return Applied(
+        profiles=qos[feature],
+        profile="" if name == DEFAULT else name,
+        mtu=int(mtu) if port else None,
+        roce=roce_mode,
+        has_pool=("memory-percent",) in qos["traffic-pool"].get("default-lossless", {}),
+        pending=parse_pending(expected(replies[1])),
+    )
+
+
+def _roce(leaves: Leaves) -> str:
+    """The mode, "" where it is off. Raises Unclear."""
+    expect_shapes("roce", leaves)
+    if leaves and ("enable",) not in leaves:
+        raise Unclear("it has a mode, and no word of being enabled")
+    return leaves.get(("mode",), "lossless") if switched(leaves, ("enable",), "off") else ""
+
+
+# -- changing --------------------------------------------------------------------------------------
+
+
+def nv(verb: str, *words: str | int) -> Shell:
+    """`nv set ...`, `nv unset ...`."""
+    return program("nv", verb, *words)
+
+
+def profile_lines(feature: str, name: str, leaves: Leaves) -> Iterator[Shell]:
+    """Members and numbers with the same value share a line: `traffic-class 0,3 mode dwrr`."""
+    grouped: dict[tuple[str, ...], list[str]] = {}
+    for path, value in leaves.items():
+        first, *rest = path
+        if rest:
+            key = (first, *rest[1:], value)
+            grouped.setdefault(key, []).append(rest[0])
+        else:
+            grouped[(first, value)] = []
+    for (first, *rest), members in grouped.items():
+        listed = ",".join(sorted(members, key=lambda each: (len(each), each)))
+        yield nv("set", "qos", feature, name, first, *filter(None, (listed, *rest)))
+
+
+class NvueSetting(PlatformPart, Setting[T]):
+    """A setting that is in what is applied."""
+
+    feature: ClassVar[str]
+    remedy = (
+        "look at `nv config diff` and `nv show interface PORT qos`: something else may change it, "
+        "or this model takes the line and does nothing"
+    )
+
+    @abstractmethod
+    def value(self, applied: Applied, port: str) -> T:
+        """What it says. Raises CommandRejected for what labtests cannot tell."""
+
+    @abstractmethod
+    def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
+        """From one to the other."""
+
+    @abstractmethod
+    def _made(self, applied: Applied, port: str, wanted: T) -> Applied:
+        """What says so. Raises CommandRejected for what cannot be said."""
+
+    def read(self, port: str) -> Asking[T]:
+        """As applied."""
+        return self.value((yield from read_applied(self.feature, port)), port)
+
+    def around(self, port: str, values: tuple[T, ...] = ()) -> Asking[Applied]:
+        """What is applied."""
+        return read_applied(self.feature, port)
+
+    def commands(self, port: str, earlier: T, wanted: T, around: Applied) -> Commands:
+        """From what is applied, or would be after `earlier`."""
+        afresh = bool(around.pending)
+        for line in around.pending:
+            self._expect_ours(line)
+        if not self.same(self.value(around, port), earlier):
+            around = self._made(around, port, earlier)
+        lines = tuple(self._lines(port, around, self._made(around, port, wanted)))
+        return revision(lines, afresh=afresh)
+
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """Raises CommandRejected, ToolMissing."""
+        expect_applied(replies)
+
+    def _expect_ours(self, line: str) -> None:
+        """What is pending would be applied with our lines. What labtests was cut off in is given
+        up; anybody else's is not."""
+        made = _MADE.fullmatch(line.partition("set ")[2])
+        if made is None or made[1] not in (None, *self.ports):
+            problem = f"somebody's change is pending: {excerpt(line, 80)}"
+            remedy = "`nv config apply` it, or `nv config detach` gives it up"
+            raise self.reject("nv config diff", problem, remedy)
+
+
+class ProfileSetting(NvueSetting[T]):
+    """A setting that is what the port's profile of a feature means."""
+
+    @abstractmethod
+    def _meaning(self, leaves: Leaves) -> object:
+        """Raises Unclear."""
+
+    def in_force(self, applied: Applied, port: str) -> object:
+        """What the port's profile means."""
+        name, where = applied.profile or DEFAULT, f"qos {self.feature}"
+        if applied.profile and applied.profile not in applied.profiles:
+            raise self.reject(
+                f"{where} {name}", f"{port} applies it, and it is not there", "make it"
+            )
+        if name == DEFAULT and applied.roce:
+            raise self.reject(
+                "qos roce",
+                f"RoCE mode is on ({applied.roce}), and what it makes of {where} {DEFAULT} is not "
+                "known to labtests",
+                f"give {port} a profile of its own, or `nv unset qos roce`",
+            )
+        try:
+            return self._meaning(applied.leaves)
+        except Unclear as unclear:
+            raise self.reject(f"{where} {name}", str(unclear), unclear.remedy) from unclear
+
+    def meant(self, applied: Applied, port: str, wanted: object, own: Leaves) -> Applied:
+        """The port applies what means this: what its own stands for, what it applies now, else a
+        profile of its own."""
+        ours, base = f"{OURS}{port}", applied.profile
+        if _own(base, port):
+            base = base.removeprefix(ours).removeprefix("-")
+        for name in (base or DEFAULT, applied.profile or DEFAULT):
+            leaves = applied.profiles.get(name, {})
+            if (leaves or name == DEFAULT) and self._fits(applied, name, leaves, wanted):
+                return self._tidied(applied.applying(name), port)
+        name = f"{ours}-{base}" if base else ours
+        if not NAME.fullmatch(name):
+            problem = f"{name} would not be a valid profile name"
+            raise self.reject(
+                f"qos {self.feature} {base}", problem, "give the profile a shorter one"
+            )
+        return self._tidied(applied.applying(name, own), port)
+
+    def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: object) -> bool:
+        if name == DEFAULT and applied.roce:
+            return False
+        try:
+            return self._meaning(leaves) == wanted
+        except Unclear:
+            return False
+
+    def _tidied(self, applied: Applied, port: str) -> Applied:
+        """Without what was made for the port and is not applied: a change may have been cut off."""
+        kept = {
+            name: leaves
+            for name, leaves in applied.profiles.items()
+            if not _own(name, port) or name == applied.profile
+        }
+        return replace(applied, profiles=kept)
+
+    def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
+        for name, leaves in after.profiles.items():
+            if before.profiles.get(name) != leaves:
+                if name in before.profiles:
+                    yield nv("unset", "qos", self.feature, name)
+                yield from profile_lines(self.feature, name, leaves)
+        if before.profile != after.profile:
+            at = ("interface", port, "qos", self.feature, "profile")
+            yield nv("set", *at, after.profile) if after.profile else nv("unset", *at)
+        for name in before.profiles.keys() - after.profiles.keys():
+            yield nv("unset", "qos", self.feature, name)
+
+
+def _own(name: str, port: str) -> bool:
+    return name == f"{OURS}{port}" or name.startswith(f"{OURS}{port}-")
+
+
+class Unclear(Exception):
+    """What a profile says cannot be, or labtests cannot tell."""
+
+    def __init__(self, problem: str, remedy: str = "correct the profile") -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+
+
+def expect_shapes(feature: str, leaves: Leaves) -> None:
+    """What no manual shows may be what matters: it is not taken for something that is left out.
+    Raises Unclear."""
+    for path, value in leaves.items():
+        shape = " ".join("#" if each.isdecimal() else each for each in path)
+        if shape not in _SHAPES[feature] or (value == "") != shape.endswith("#"):
+            told = excerpt(f"{' '.join(path)}: {value or '{}'}", 80)
+            raise Unclear(f"it has `{told}`, which no manual of Cumulus Linux shows")
+
+
+def number(leaves: Leaves, path: tuple[str, ...], default: int, most: int) -> int:
+    """A value. Raises Unclear."""
+    text = leaves.get(path, str(default))
+    if not re.fullmatch("[0-9]{1,18}", text) or int(text) > most:
+        raise Unclear(f"{' '.join(path)} is {text!r}, and no whole number up to {most}")
+    return int(text)
+
+
+def switched(leaves: Leaves, path: tuple[str, ...], default: str) -> bool:
+    """Whether it is enabled, in the words of any release. Raises Unclear."""
+    text = leaves.get(path, default)
+    if text not in ("enable", "enabled", "on", "disable", "disabled", "off"):
+        raise Unclear(f"{' '.join(path)} is {text!r}")
+    return text in ("enable", "enabled", "on")
+
+
+def members(leaves: Leaves, first: str, most: int) -> tuple[int, ...]:
+    """The numbers under a name: `traffic-class 3`. Raises Unclear."""
+    found = {path[1] for path in leaves if path[0] == first and len(path) > 1}
+    if wrong := [each for each in found if each not in map(str, range(most))]:
+        raise Unclear(f"{first} {min(wrong)}: there are {most}")
+    return tuple(sorted(map(int, found)))

@@ -1,0 +1,59 @@
+"""What a CLI prints, read by declaration.
+
+A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
+columns of a table hold (tables.py), which fields an answer in JSON has (objects.py), and how the
+sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
+as declared: a line that is new, one too many, an end too early. So are its interface names
+(names.py) and the words by which it says no (refusals.py). What all drivers of a CLI do with these
+is in cli.py and, of links and what interfaces count, in interfaces.py.
+"""
+
+from labtests.drivers.displays.cli import Cli, CliPart, CliState, LineSetting, PortDisplay
+from labtests.drivers.displays.interfaces import CliInterfaces, Count, CounterWords, Counts
+from labtests.drivers.displays.lines import ANY, MAYBE, ONCE, SOME, Line, Notation, read, read_one
+from labtests.drivers.displays.names import Names
+from labtests.drivers.displays.objects import Fields, Rows, read_json
+from labtests.drivers.displays.ranges import numbers_in, written
+from labtests.drivers.displays.refusals import Refusals
+from labtests.drivers.displays.sections import Indented, Marked, Nested, Section
+from labtests.drivers.displays.shapes import Shape, Unfit, ValueKind
+from labtests.drivers.displays.tables import Table, read_table, read_tables, read_variant, variants
+
+__all__ = [
+    "ANY",
+    "MAYBE",
+    "ONCE",
+    "SOME",
+    "Cli",
+    "CliInterfaces",
+    "CliPart",
+    "CliState",
+    "Count",
+    "CounterWords",
+    "Counts",
+    "Fields",
+    "Indented",
+    "Line",
+    "LineSetting",
+    "Marked",
+    "Names",
+    "Nested",
+    "Notation",
+    "PortDisplay",
+    "Refusals",
+    "Rows",
+    "Section",
+    "Shape",
+    "Table",
+    "Unfit",
+    "ValueKind",
+    "numbers_in",
+    "read",
+    "read_json",
+    "read_one",
+    "read_table",
+    "read_tables",
+    "read_variant",
+    "variants",
+    "written",
+]

@@ -1,0 +1,128 @@
+"""One CLI, as the parts of a driver ask it, tell it, and are refused by it."""
+
+import re
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import Entitled, Obstacles
+from labtests.capabilities.settings import Commands
+from labtests.drivers.displays.lines import Line, read
+from labtests.drivers.displays.names import Names
+from labtests.drivers.displays.refusals import Refusals
+from labtests.drivers.displays.tables import Table, read_table
+from labtests.drivers.parsing import BLANK_OR_RULER
+from labtests.drivers.parts import PlatformPart
+from labtests.transport.asking import Asking, ask
+from labtests.transport.commands import CliLine, Word, cli
+from labtests.transport.protocol import Reply
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cli:
+    """What a CLI takes as one word, its interface names, and the words by which it says no."""
+
+    word: re.Pattern[str]
+    names: Names
+    refusals: Refusals
+
+    def line(self, *words: Word) -> CliLine:
+        """A line for the switch. Raises NotAWord."""
+        return cli(self.word, *words)
+
+    def show(self, *words: Word) -> Asking[Reply]:
+        """The answer to a display. Raises CommandRejected when it is a refusal."""
+        return (yield from self.answer(self.line(*words)))
+
+    def answer(self, question: CliLine) -> Asking[Reply]:
+        """The same of a line that is made already."""
+        reply = yield from ask(question)
+        self.refusals.expect_answer(reply)
+        return reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortDisplay(Generic[T]):
+    """A display for a `<port>`, and what it shows of each: full name and value. `beside` are lines
+    that are about no port."""
+
+    command: str
+    shows: Line[tuple[str, T]] | Table[tuple[str, T]]
+    beside: Line[Any] | None = None
+    skip: re.Pattern[str] = BLANK_OR_RULER
+
+    @property
+    def name(self) -> str:
+        """The command without what it is asked for."""
+        return self.command.removesuffix(" <port>")
+
+    def read(self, reply: Reply) -> dict[str, T]:
+        """What an answer shows, by port, in its order."""
+        if isinstance(self.shows, Table):
+            return dict(read_table(reply, self.shows))
+        beside = () if self.beside is None else (self.beside,)
+        return dict(read(reply, self.shows, *beside, skip=self.skip))
+
+
+class CliPart(PlatformPart):
+    """A part that speaks to a CLI. A `port` may be written in full or abbreviated."""
+
+    cli: ClassVar[Cli]
+
+    def port(self, port: str) -> str:
+        """The full name of a port of the testbed file."""
+        return self.cli.names.asked(self.device, port)
+
+    def question(self, display: PortDisplay[T], port: str) -> CliLine:
+        """How a display is asked for a port."""
+        words = display.command.split()
+        return self.cli.line(*(self.port(port) if word == "<port>" else word for word in words))
+
+    def asked(self, display: PortDisplay[T], port: str) -> Asking[Reply]:
+        """The answer to a display. Raises CommandRejected when it is a refusal."""
+        return self.cli.answer(self.question(display, port))
+
+    def of(self, display: PortDisplay[T], reply: Reply, port: str) -> T:
+        """What an answer shows of this port, which must be all there is."""
+        found, full = display.read(reply), self.port(port)
+        if set(found) != {full}:
+            self.cli.names.wrong(reply, full, ", ".join(found) or "nothing")
+        return found[full]
+
+    def shown(self, display: PortDisplay[T], port: str) -> Asking[tuple[Reply, T]]:
+        """What a display shows of exactly this port."""
+        reply = yield from self.asked(display, port)
+        return reply, self.of(display, reply, port)
+
+
+class LineSetting(CliPart, s.Setting[s.T]):
+    """A setting that is made by lines of configuration."""
+
+    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
+        """Raises CommandRejected with the line that was refused."""
+        for reply in replies:
+            self.cli.refusals.expect_accepted(reply, commands)
+
+
+class CliState(CliPart, Obstacles, Entitled):
+    """What stands in the way of a test, and of whoever may not configure."""
+
+    leave: ClassVar[CliLine]
+    """Out of the view of a port."""
+
+    @abstractmethod
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """The full names of all that are in the configuration."""
+
+    def trial(self) -> Asking[Commands]:
+        """Into the view of a port and out again: that changes nothing, and takes a role that may
+        configure."""
+        ports = [name for name in (yield from self.interfaces()) if "/" in name]
+        return (self.cli.line("interface", ports[0]), self.leave) if ports else ()
+
+    def expect_entitled(self, lines: Commands, reply: Reply) -> None:
+        """See Entitled."""
+        self.cli.refusals.expect_accepted(reply, lines)

@@ -1,0 +1,81 @@
+"""What a suite may ask of a Nexus 9000 with NX-OS."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from labtests.drivers.displays import CliState
+from labtests.drivers.nxos.clock import NxosClock
+from labtests.drivers.nxos.configuration import Configured, configured
+from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
+from labtests.drivers.nxos.interfaces import NxosInterfaces
+from labtests.drivers.nxos.lldp import NxosNeighbours
+from labtests.drivers.nxos.memory import NxosMemory
+from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
+from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
+from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
+from labtests.drivers.nxos.queuing import NxosQueues
+from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.streams import NxosStreams
+from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
+from labtests.drivers.nxos.versions import NxosVersions
+from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
+from labtests.drivers.parts import drivers
+from labtests.transport.asking import Asking, both
+
+SESSION = "cisco_nxos"
+"""How it is reached: netmiko's device type for NX-OS."""
+
+KIND: Literal["host", "switch"] = "switch"
+
+# the start of a line, and what it does to a test
+_AT_A_PORT = (
+    ("flowcontrol ", "802.3x flow control is on: it pauses all priorities where PFC is off"),
+    ("priority-flow-control watch-dog-interval on", "the PFC watchdog may shut a queue in a run"),
+)
+_IN_A_POLICY = (("shape ", "a queue is shaped: it is slower than its link"),)
+
+
+class NxosState(CliState):
+    """What of the configuration stands in the way."""
+
+    cli = CLI
+    leave = EXIT
+
+    def obstacles(self) -> Asking[tuple[str, ...]]:
+        """What would undo or distort a test's settings."""
+        of, timeout = yield from both(configured(), NxosPauseTimeout(self.device).read(""))
+        edge = (f"a pause of {timeout.timeout_ms} ms drops all that leaves an FCoE port",)
+        return (*_obstacles(of), *(edge if timeout.on else ()))
+
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """See CliState."""
+        return tuple((yield from configured()).ports)
+
+
+def _obstacles(of: Configured) -> Iterator[str]:
+    for name, section in of.ports.items():
+        lines = (text for text in section.lines if not text.endswith(" off"))
+        yield from _told(name, lines, _AT_A_PORT)
+    in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
+    for key in sorted(in_force & of.policies.keys()):
+        for block in of.policies[key]:
+            yield from _told(f"policy-map {key[1]}, class {block.name}", block.lines, _IN_A_POLICY)
+
+
+def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...]) -> Iterator[str]:
+    for text in lines:
+        for start, what in starts:
+            if text.startswith(start):
+                yield f"{where}: {what} (`{text}`)"
+
+
+_SETTINGS = (
+    *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
+    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
+    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout, NxosPortState),
+)
+_PARTS = (
+    *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
+    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions, NxosStreams),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

@@ -1,0 +1,157 @@
+"""What a suite may ask of an Onyx switch: settings, counters, who it is, what is in the way."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Literal
+
+from labtests.capabilities.device import Obstacles, Versions
+from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.capabilities.settings import Commands
+from labtests.core.output import excerpt
+from labtests.drivers.displays import CliState, Unfit, read_one
+from labtests.drivers.displays.trees import Node, parse_any
+from labtests.drivers.onyx.egress import OnyxEcn, OnyxScheduling, served
+from labtests.drivers.onyx.interfaces import OnyxFrameLimit, OnyxInterfaces, shown_link
+from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
+from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
+from labtests.drivers.onyx.queues import OnyxQueues
+from labtests.drivers.onyx.session import CLI, ONYX, OnyxPart, Told, line, rows_of, show
+from labtests.drivers.parts import drivers
+from labtests.transport.asking import Asking, known
+from labtests.transport.protocol import Reply
+
+SESSION = "mellanox_mlnxos"
+"""How it is reached: netmiko's device type for MLNX-OS, as Onyx was called before."""
+
+KIND: Literal["host", "switch"] = "switch"
+
+_SETTINGS = (
+    *(OnyxPfc, OnyxTrust, OnyxEcn, OnyxScheduling),
+    *(OnyxDscpMap, OnyxQueueMap, OnyxFrameLimit),
+)
+
+
+def parse_version(reply: Reply) -> dict[str, str]:
+    """`onyx` and `model`."""
+    told = Told.by(parse_any(reply))
+    told["Product name"].one_of("MLNX-OS", "Onyx")
+    release = told["Product release"].like(r"[0-9][\w.-]*", "a release")[0]
+    return {"onyx": release, "model": told["Product model"].text()}
+
+
+# -- neighbours ------------------------------------------------------------------------------------
+
+_AT = re.compile(r"(Eth[0-9/]+)(?: \(\w+\))?")
+_NOTHING = "Not Advertised"
+_NOBODY = ("", "No lldp remote information.")
+
+
+def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
+    """Those of its front ports, one each. A port in a port-channel is called `Eth1/1 (Po100)`."""
+    return tuple(_neighbours(reply))
+
+
+def _neighbours(reply: Reply) -> Iterator[Neighbour]:
+    seen = set()
+    for row in rows_of(parse_any(reply)):
+        for name, node in row.named():
+            if name == "Lines" and all(each.text() in _NOBODY for each in node.rows()):
+                continue
+            found = _AT.fullmatch(name)
+            if found is None:
+                row.refuse(f"has {excerpt(name, 80)!r}, which is not a port")
+            heard = node.rows()
+            if len(heard) != 1 or found[1] in seen:
+                node.refuse(
+                    f"has {len(heard)} neighbours, or comes twice", "see `show lldp remote`"
+                )
+            seen.add(found[1])
+            yield _neighbour(found[1], heard[0])
+
+
+def _neighbour(port: str, node: Node) -> Neighbour:
+    if node.has("Transmit"):  # of `show lldp interfaces`
+        node.refuse("is about what the port itself sends")
+    system, port_id, description = (
+        "" if (text := node.below(f"Remote {words}").text()) == _NOTHING else text
+        for words in ("system name", "port-id", "port description")
+    )
+    return Neighbour(port=port, name=system, port_id=port_id, port_description=description)
+
+
+# -- the clock -------------------------------------------------------------------------------------
+
+
+def _utc_s(time: str, date: str, zone: str) -> float:
+    if not re.fullmatch(r"(?:UTC(?:-offset)? )?\(?(?:Etc/)?UTC\)?", zone):
+        raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC`")
+    try:
+        told = datetime.strptime(f"{date} {time}", "%Y/%m/%d %H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        raise Unfit(f"with {date} {time} is not a date and time") from None
+    return told.timestamp()
+
+
+_CLOCK = ONYX.record(
+    "",
+    ONYX.line("Time: <time:[0-9:]+>"),
+    ONYX.line("Date: <date:[0-9/]+>"),
+    ONYX.line("Time zone: <zone:text>"),
+    ONYX.maybe("UTC-offset: same as UTC"),
+    make=_utc_s,
+)
+
+
+def parse_clock(reply: Reply) -> tuple[float]:
+    """Seconds since 1970, to the second."""
+    return (read_one(reply, _CLOCK),)
+
+
+# -- the switch itself -----------------------------------------------------------------------------
+
+
+class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
+    """The switch itself."""
+
+    leave = line("exit")
+
+    def versions(self) -> Asking[dict[str, str]]:
+        """`onyx` and `model`."""
+        return parse_version((yield from show("version")))
+
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
+        """By LLDP."""
+        return parse_lldp((yield from show("lldp", "interfaces", "ethernet", "remote")))
+
+    def own_clock(self) -> Asking[ClockReading]:
+        """To the second."""
+        reply = yield from CLI.show("show", "clock")
+        return ClockReading(device_s=parse_clock(reply)[0], lab_s=reply.time_s, resolution_s=1.0)
+
+    def interfaces(self) -> Asking[tuple[str, ...]]:
+        """Those of the testbed."""
+        return known(self.ports)
+
+    def trial(self) -> Asking[Commands]:
+        """Into the view of a port and out again."""
+        yield from ()
+        ports = self.ports[:1]
+        return tuple(
+            each for port in ports for each in (line("interface", *self.at(port)), self.leave)
+        )
+
+    def obstacles(self) -> Asking[tuple[str, ...]]:
+        """What would distort a test's settings."""
+        found = []
+        for port in self.ports:
+            _, pauses = yield from shown_link(self, port)
+            if pauses is not False:
+                said = "it pauses" if pauses else "it does not say whether it pauses"
+                found.append(f"{port}: {said} all priorities together (`flowcontrol`)")
+            slow = (yield from served(self, port)).shaped
+            found += [f"{port}: {what} is shaped, and slower than its link" for what in slow]
+        return tuple(found)
+
+
+driver_of = drivers(_SETTINGS, (OnyxQueues, OnyxPfcFrames, OnyxInterfaces, OnyxState))

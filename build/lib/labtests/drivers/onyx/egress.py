@@ -1,0 +1,241 @@
+"""The traffic classes of a port on the way out: ECN and RED (`congestion-control`), and how each is
+served (`dcb ets`).
+
+Thresholds are in kB (taken for 1000 bytes: no document says 1000 or 1024), or in percent of what a
+class may hold. There is no probability, neither in lines nor in displays: it is taken to grow to
+100 %.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from labtests.capabilities import records as r
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.settings import Commands
+from labtests.drivers.displays.trees import parse_any
+from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, show
+from labtests.drivers.parsing import READ_AGAIN
+from labtests.drivers.sharing import round_robin
+from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
+from labtests.transport.protocol import Reply
+
+QUEUES = range(8)
+_KB = 1000
+_LOW, _HIGH = 150, 1500
+"""kB, of the vendor's guides to RoCE."""
+_UNITS = {"absolute": "([0-9]{1,9}) KB", "relative": "([0-9]{1,3})%"}
+_PERCENT = re.compile("percent in ([0-7](?:, [0-7])*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Congestion:
+    """What a port has marked; the curves, and what RED dropped, of the classes that have one."""
+
+    marked: int
+    curves: tuple[r.WredQueue, ...]
+    relative: frozenset[int]
+    dropped: tuple[tuple[int, int], ...]
+
+
+def parse_congestion(reply: Reply) -> dict[str, Congestion]:
+    """Of the one port that it is about: it comes first, then each class."""
+    whole = parse_any(reply)
+    first, *rows = map(Told.by, whole.rows() or (whole,))
+    names = [f"TC-{queue}" for queue in QUEUES]
+    if [row.text("header") for row in rows] != names:
+        whole.refuse(
+            f"does not list exactly the classes from {names[0]} to {names[-1]}", READ_AGAIN
+        )
+    port, marked = first["Interface ethernet"].word(), first["ECN marked packets"].number()
+    found = [each for queue, row in enumerate(rows) if (each := _curve(queue, row))]
+    return {
+        f"Eth{port}": Congestion(
+            marked,
+            tuple(curve for curve, _, _ in found),
+            frozenset(curve.queue for curve, relative, _ in found if relative),
+            tuple((curve.queue, dropped) for curve, _, dropped in found),
+        )
+    }
+
+
+def _curve(queue: int, told: Told) -> tuple[r.WredQueue, bool, int] | None:
+    """The curve, whether it is in percent, and what it dropped."""
+    mode = told["Mode"].one_of("none", "ecn", "red")
+    if mode == "none":
+        return None
+    unit = told["Threshold mode"].one_of(*_UNITS)
+    low, high = (
+        int(told[f"{which} threshold"].like(_UNITS[unit], unit)[1])
+        for which in ("Minimum", "Maximum")
+    )
+    if low > high:
+        told.node.refuse(f"has thresholds from {low} to {high}")
+    dropped = told["RED dropped packets"].number()
+    return _wred(queue, low, high, ecn=mode == "ecn"), unit == "relative", dropped
+
+
+def _wred(queue: int, low: int, high: int, *, ecn: bool = True) -> r.WredQueue:
+    return r.WredQueue(
+        queue=queue,
+        low_limit=low,
+        high_limit=high,
+        drop_probability_percent=100,
+        weighting_exponent=0,
+        ecn=ecn,
+    )
+
+
+def congestion(part: OnyxPart, port: str) -> Asking[tuple[Reply, Congestion]]:
+    """The answer, and what it says of this port."""
+    reply = yield from show("interfaces", *part.at(port), "congestion-control")
+    return reply, part.only(reply, port, parse_congestion(reply))
+
+
+class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
+    """ECN of each class. One that is not in the setting drops at the tail. The profile of a setting
+    is the unit of its thresholds: `kB; percent in 2, 5`."""
+
+    kind = s.ECN
+
+    def read(self, port: str) -> Asking[r.EcnSetting]:
+        """As the port shows it."""
+        _, found = yield from congestion(self, port)
+        return _setting(found.curves, found.relative)
+
+    def commands(
+        self, port: str, earlier: r.EcnSetting, wanted: r.EcnSetting, around: None = None
+    ) -> Commands:
+        """A line for each class that changes."""
+        for each in wanted.queues:
+            self._expect_possible(each)
+        before, after = _meant(earlier), _meant(wanted)
+        return tuple(
+            self._line(port, queue, after.get(queue))
+            for queue in QUEUES
+            if before.get(queue) != after.get(queue)
+        )
+
+    def _line(self, port: str, queue: int, wanted: tuple[r.WredQueue, bool] | None) -> CliLine:
+        if wanted is None:
+            return self.of_port(port, "no", "traffic-class", queue, "congestion-control")
+        curve, relative = wanted
+        unit = "relative" if relative else "absolute"
+        return self.of_port(
+            *(port, "traffic-class", queue, "congestion-control", "ecn" if curve.ecn else "red"),
+            *(f"minimum-{unit}", curve.low_limit, f"maximum-{unit}", curve.high_limit),
+        )
+
+    def _expect_possible(self, curve: r.WredQueue) -> None:
+        where = f"traffic-class {curve.queue} congestion-control"
+        if curve.weighting_exponent:
+            problem = "labtests knows of no average there: it looks at the queue of the moment"
+            raise self.reject(where, problem, "use weighting_exponent: 0")
+        if curve.drop_probability_percent != 100:
+            problem = f"no probability can be set there, such as {curve.drop_probability_percent} %"
+            raise self.reject(where, problem, "use pmax_percent: 100")
+
+    def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
+        """From 150 to 1500 kB, as in the vendor's guides to RoCE."""
+        return _setting(_wred(queue, _LOW, _HIGH) for queue in queues)
+
+    def ecn_for(self, curves: tuple[r.MarkingCurve, ...], cell_bytes: int) -> r.EcnSetting:
+        """In kB, so whatever a cell is."""
+        found = [each.in_units(_KB) for each in curves]
+        for each in found:
+            self._expect_possible(each)
+        return _setting(found)
+
+
+def _setting(
+    curves: Iterable[r.WredQueue], relative: AbstractSet[int] = frozenset()
+) -> r.EcnSetting:
+    found = tuple(sorted(curves, key=lambda each: each.queue))
+    more = f"; percent in {', '.join(map(str, sorted(relative)))}" if relative else ""
+    return r.EcnSetting(profile=f"kB{more}", queues=found) if found else r.EcnSetting()
+
+
+def _meant(setting: r.EcnSetting) -> dict[int, tuple[r.WredQueue, bool]]:
+    """The curve of each queue, and whether it is in percent."""
+    told = _PERCENT.search(setting.profile or "")
+    relative = frozenset(map(int, told[1].split(", "))) if told else frozenset()
+    return {each.queue: (each, each.queue in relative) for each in setting.queues}
+
+
+# -- scheduling ------------------------------------------------------------------------------------
+
+_FREE = ("N/A", "0")
+"""Of a rate: not shaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassService:
+    """How the classes of a port are served: weight, or None for strict priority; and what is
+    slower than the port."""
+
+    weights: tuple[int | None, ...]
+    shaped: tuple[str, ...]
+
+
+def parse_ets(reply: Reply) -> dict[str, ClassService]:
+    """Of the one port that it is about."""
+    port, told = Told.of_a_port(reply)
+    classes = Told.by(told["ETS per TC"]).numbered(8)
+    rates = {"the port": told["Interface Bandwidth Shape [Mbps]"]}
+    rates |= {f"class {n}": each["BW Sh.(Mbps)"] for n, each in enumerate(classes)}
+    shaped = {what: each.like("N/A|[0-9]{1,9}", "a rate")[0] for what, each in rates.items()}
+    return {
+        port: ClassService(
+            tuple(map(_weight, classes)),
+            tuple(f"{w} to {rate} Mbit/s" for w, rate in shaped.items() if rate not in _FREE),
+        )
+    }
+
+
+def _weight(told: Told) -> int | None:
+    strict = told["S.Mode"].one_of("strict", "wrr") == "strict"
+    weight = told["W"].number()
+    return None if strict else weight
+
+
+def served(part: OnyxPart, port: str) -> Asking[ClassService]:
+    """As it is now."""
+    reply = yield from show("dcb", "ets", "interface", *part.at(port))
+    return part.only(reply, port, parse_ets(reply))
+
+
+class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):
+    """Strict priority (the highest class first), or a weight (WRR)."""
+
+    kind = s.SCHEDULING
+
+    def read(self, port: str) -> Asking[r.SchedulingSetting]:
+        """As the port shows it."""
+        return self.scheduling_for((yield from served(self, port)).weights)
+
+    def commands(
+        self,
+        port: str,
+        earlier: r.SchedulingSetting,
+        wanted: r.SchedulingSetting,
+        around: None = None,
+    ) -> Commands:
+        """A line for each class that changes."""
+        before = {each.queue: each for each in earlier.queues}
+        changed = (each for each in wanted.queues if before.get(each.queue) != each)
+        return tuple(self._line(port, each) for each in changed)
+
+    def _line(self, port: str, each: r.QueueSchedule) -> CliLine:
+        at = ("traffic-class", each.queue, "dcb", "ets")
+        if each.level is not None or each.group == "2" or not 0 <= (each.weight or 0) <= 100:
+            where, problem = f"interface {port} dcb ets", f"a class cannot be served so: {each}"
+            raise self.reject(where, problem, "make it strict, or give it a weight up to 100")
+        how = ("strict",) if each.group == "sp" else ("wrr", each.weight or 0)
+        return self.of_port(port, *at, *how)
+
+    def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
+        """Percentages as weights."""
+        return replace(round_robin(shares), unit="weight")

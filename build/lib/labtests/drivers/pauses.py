@@ -1,0 +1,26 @@
+"""PFC of a switch whose lossless priorities are the same at every port.
+
+They follow the ports whose mode is on: one that is not leaves them as they are while another is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.settings import Setting
+
+
+def left_alone(setting: PfcSetting, now: frozenset[int], *, shared: bool) -> PfcSetting:
+    """The setting of a port, with the priorities of now where they are another port's business."""
+    return replace(setting, priorities=now) if shared and setting.mode != "on" else setting
+
+
+class SharedPriorities(Setting[PfcSetting]):
+    """The mode of a port, with priorities that other ports of labtests' may have changed."""
+
+    def is_foreign(self, now: PfcSetting, ours: Sequence[PfcSetting], around: Any) -> bool:
+        """The priorities of a port that is not on may be another port's."""
+        if now.mode != "on" and now.mode in {each.mode for each in ours}:
+            return False
+        return super().is_foreign(now, ours, around)

@@ -1,0 +1,69 @@
+"""Counters as readings: what an answer says of a port, a queue or priority of it, or a host."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from labtests.capabilities.records import Reading, Scope
+from labtests.transport.protocol import Reply
+
+
+def unit_of(counter: str) -> str:
+    """What a counter counts, by its name."""
+    return "bytes" if counter.endswith("_bytes") else "packets"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer, and what it is about."""
+
+    reply: Reply
+    port: str
+    scope: Scope = "port"
+    index: int | None = None
+
+    def reading(
+        self, counter: tuple[str, str], value: int | None, source: str, missing: str = ""
+    ) -> Reading:
+        """One counter: name and unit, number, the device's own words, and why there is none."""
+        return Reading(
+            device=self.reply.device,
+            port=self.port,
+            scope=self.scope,
+            index=self.index,
+            counter=counter[0],
+            unit=counter[1],
+            value=value,
+            time_s=self.reply.time_s,
+            source=source,
+            missing=missing if value is None else "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What an answer counts at a port, by thing (a queue, a priority) and the device's own word.
+    `source` is what the answer is, `missing` why a number that is not there is not known."""
+
+    reply: Reply
+    port: str
+    counts: Mapping[str, Mapping[str, int | None]]
+    source: str
+    missing: str
+
+    def of(
+        self, thing: str, word: str, counter: tuple[str, str], at: tuple[Scope, int | None]
+    ) -> Reading:
+        """One counter of one thing."""
+        value = self.counts.get(thing, {}).get(word)
+        words = f"{self.source}: {thing} {word}".replace("  ", " ")
+        return Answered(self.reply, self.port, *at).reading(counter, value, words, self.missing)
+
+    def sum(self, word: str, counter: str, meant: Callable[[str], bool]) -> Reading:
+        """Packets of all things that are meant, at the port. Where one is not known, the sum is
+        not."""
+        told = {thing: each.get(word) for thing, each in self.counts.items() if meant(thing)}
+        known = [each for each in told.values() if each is not None]
+        whole = sum(known) if known and len(known) == len(told) else None
+        words = f"{self.source}: {word} of {', '.join(told) or 'nothing'}"
+        at = Answered(self.reply, self.port)
+        return at.reading((counter, "packets"), whole, words, self.missing)

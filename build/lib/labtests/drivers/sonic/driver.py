@@ -1,0 +1,136 @@
+"""What a suite may ask of a SONiC box: its settings and counters, who it is, what is in the way."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from labtests.capabilities.device import Obstacles, Versions
+from labtests.capabilities.facts import Neighbour, Neighbours
+from labtests.drivers.displays import Table, read_table
+from labtests.drivers.linux.links import DateClock
+from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
+from labtests.drivers.parts import PlatformPart, drivers
+from labtests.drivers.sonic.database import Db, read_tables
+from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
+from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicInterfaces
+from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
+from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
+from labtests.drivers.sonic.queues import SonicQueues
+from labtests.drivers.sonic.session import NOTATION, show
+from labtests.drivers.sonic.streams import SonicStreams
+from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
+from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogCounters, SonicWatchdogTimes
+from labtests.drivers.sonic.watermarks import SonicWatermarks
+from labtests.transport.asking import Asking
+from labtests.transport.protocol import Reply
+
+SESSION = "shell"
+KIND: Literal["host", "switch"] = "switch"
+
+_SETTINGS = (
+    *(SonicPfc, SonicTrust, SonicEcn, SonicScheduling),
+    *(SonicDscpMap, SonicQueueMap, SonicFrameLimit),
+    *(SonicWatchdogTimes, SonicWatchdog, SonicThresholds),
+)
+
+
+# -- who it is -------------------------------------------------------------------------------------
+
+_TOLD = {"SONiC Software Version": "sonic", "HwSKU": "model", "ASIC": "asic"}
+
+
+def parse_version(reply: Reply) -> dict[str, str]:
+    """`sonic`, `model` (HwSKU) and `asic`. The rest is the build, the box and its containers."""
+    found: dict[str, str] = {}
+    for text in whole_lines(reply):
+        name, colon, value = text.strip().partition(": ")
+        if colon and name in _TOLD:
+            found.setdefault(_TOLD[name], kept(reply, value.strip(), name))
+    if missing := [name for name, told in _TOLD.items() if told not in found]:
+        incomplete(reply, f"there is no line `{missing[0]}:`")
+    return found
+
+
+_TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
+LLDP = Table(
+    about=NOTATION.columns(
+        {"LocalPort": "port:port", "RemoteDevice": "name:rest?", "RemotePortID": "port_id:rest?"}
+        | {"Capability": "capability:[A-Z]+?", "RemotePortDescr": "description:rest?"}
+    ),
+    make=lambda **told: Neighbour(
+        port=told["port"],
+        name=told.get("name", ""),
+        port_id=_plain(told.get("port_id", "")),
+        port_description=told.get("description", ""),
+    ),
+    passed=re.compile(rf"Capability codes:.*|{_TOTAL.pattern}"),
+    rowwise=True,
+)
+
+
+def _plain(port_id: str) -> str:
+    """A MAC address by its digits."""
+    is_mac = re.fullmatch("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", port_id)
+    return port_id.replace(":", "").lower() if is_mac else port_id
+
+
+def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
+    """Those of its front ports, one each; as many in all as the switch says. What eth0 hears comes
+    through the management's network."""
+    texts = [text.strip() for text in whole_lines(reply) if text.strip()]
+    total = _TOTAL.fullmatch(texts[-1]) if texts else None
+    if total is None:
+        incomplete(reply, "it does not end with `Total entries displayed`")
+    found = read_table(reply, LLDP)
+    if len(found) != int(total[1]):
+        refuse(reply, f"it says {total[1]} entries and shows {len(found)}")
+    front = {each.port: each for each in found if each.port != "eth0"}
+    if len(front) != sum(each.port != "eth0" for each in found):
+        refuse(reply, "a port has two neighbours", "see `show lldp neighbors`")
+    return tuple(front.values())
+
+
+# -- what is in the way ----------------------------------------------------------------------------
+
+_TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE")
+
+
+def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
+    for port in ports:
+        guard: Any = db.tables["PFC_WD"].get(port)
+        if guard is not None:
+            yield (
+                f"{port}: the PFC watchdog may shut a queue in a run (action "
+                f"{guard.get('action', 'drop')} after {guard.get('detection_time', '?')} ms; "
+                f"`pfcwd stop {port}`)"
+            )
+        if db.entry("PORT", port).get("pfc_asym") == "on":
+            yield f"{port}: asymmetric PFC: it obeys the pauses of all priorities (`pfc_asym: on`)"
+        named = {db.entry("QUEUE", key).get("scheduler", "") for key, _ in db.keys("QUEUE", port)}
+        named.add(db.entry("PORT_QOS_MAP", port).get("scheduler", ""))
+        for name in sorted(name.removeprefix("[SCHEDULER|").removesuffix("]") for name in named):
+            if db.entry("SCHEDULER", name).get("pir", "").strip("0"):
+                yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
+
+
+class SonicState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
+    """The box itself."""
+
+    def versions(self) -> Asking[dict[str, str]]:
+        """`sonic`, `model` and `asic`."""
+        return parse_version((yield from show("version")))
+
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
+        """By LLDP."""
+        return parse_lldp((yield from show("lldp", "table")))
+
+    def obstacles(self) -> Asking[tuple[str, ...]]:
+        """What the configuration has that would undo or distort a test's settings."""
+        return tuple(_obstacles((yield from read_tables(*_TABLES)), self.ports))
+
+
+_PARTS = (
+    *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
+    *(SonicInterfaces, SonicStreams, SonicState),
+)
+driver_of = drivers(_SETTINGS, _PARTS)

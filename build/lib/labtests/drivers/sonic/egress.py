@@ -1,0 +1,218 @@
+"""The egress queues of a port: RED with ECN (WRED_PROFILE), and who is served how (SCHEDULER).
+
+Both are fields of the queue's entry in the table QUEUE. Thresholds are bytes, and the curve is that
+of green packets: all are, unless something colours them.
+"""
+
+import re
+from collections.abc import Callable
+from typing import ClassVar
+
+from labtests.capabilities import settings as s
+from labtests.capabilities.device import QueueShares, Shares
+from labtests.capabilities.records import (
+    EcnSetting,
+    MarkingCurve,
+    QueueSchedule,
+    SchedulingSetting,
+    WredQueue,
+)
+from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.sharing import round_robin
+from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
+
+QUEUES = range(8)
+_MARKS_GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
+_MARKS_OTHERS = ("ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red")
+
+
+class _Queues(DbSetting[s.T]):
+    """A setting of the entries of a port's queues."""
+
+    pool: ClassVar[str]
+
+    def slot(self, db: Db, port: str, queue: int) -> Slot:
+        """What the queue refers to."""
+        keys = [key for key, queues in db.keys("QUEUE", port) if queue in queues]
+        if len(keys) > 1:
+            raise self.reject(
+                f"QUEUE|{keys[1]}", f"{keys[0]} has queue {queue}, too", "remove one of them"
+            )
+        key = keys[0] if keys else f"{port}|{queue}"
+        place = f"{short(port)}-{queue}"
+        return Slot(table="QUEUE", key=key, pool=self.pool, place=place)
+
+    def referred(self, db: Db, slot: Slot) -> Entry | None:
+        """What the queue refers to; None for nothing."""
+        entry = slot.found(db)
+        if entry is None and slot.name(db):
+            problem = f"QUEUE|{slot.key} refers to it, and it is not there"
+            raise self.reject(f"{self.pool}|{slot.name(db)}", problem, "make it")
+        return entry
+
+    def meant(
+        self, db: Db, slot: Slot, fits: Callable[[Entry], bool], own: Entry, named: str = ""
+    ) -> Db:
+        """The queue refers to what fits. An entry of several queues cannot say it of one."""
+        if not slot.key.endswith("|" + slot.place.rpartition("-")[2]) or "," in slot.key:
+            problem = "this entry is not about one queue of one port"
+            remedy = "give each queue of the port an entry of its own"
+            raise self.reject(f"QUEUE|{slot.key}", problem, remedy)
+        if not slot.base(db) and fits({}):
+            return slot.referring(db, "")
+        return slot.meaning(db, fits, lambda entry: {**_others(entry, own), **own}, named)
+
+
+def _others(entry: Entry, own: Entry) -> Entry:
+    """Fields of an entry that ours says nothing of. A strict scheduler has no weight."""
+    return {name: value for name, value in entry.items() if name not in (*own, "weight")}
+
+
+class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
+    """RED of each queue. A queue that is not in the setting drops at the tail. The profile of a
+    setting says which WRED profile each queue has: `3 AZURE_LOSSLESS, 4 AZURE_LOSSLESS`."""
+
+    kind = s.ECN
+    tables = ("QUEUE", "WRED_PROFILE")
+    pool = "WRED_PROFILE"
+    usual = (150_000, 600_000, 7, 0)
+    """As labtests marks on a Nexus: it holds three DCQCN senders from 10G on."""
+
+    def value(self, db: Db, port: str) -> EcnSetting:
+        """As configured."""
+        slots = {queue: self.slot(db, port, queue) for queue in QUEUES}
+        curves = [self._curve(queue, slot, db) for queue, slot in slots.items()]
+        found = tuple(each for each in curves if each is not None)
+        names = ", ".join(f"{each.queue} {slots[each.queue].name(db)}" for each in found)
+        return EcnSetting(profile=names, queues=found) if found else EcnSetting()
+
+    def _curve(self, queue: int, slot: Slot, db: Db) -> WredQueue | None:
+        return self.curve(queue, slot.name(db), self.referred(db, slot) or {})
+
+    def curve(self, queue: int, name: str, entry: Entry) -> WredQueue | None:
+        """What a profile does to green packets; None where it neither marks nor drops them."""
+        where = f"WRED_PROFILE|{name}"
+        marks = self._known(where, entry, "ecn", "ecn_none", (*_MARKS_GREEN, *_MARKS_OTHERS))
+        drops = self._known(where, entry, "wred_green_enable", "false", ("true", "false"))
+        ecn = marks in _MARKS_GREEN
+        if not ecn and drops == "false":
+            return None
+        low, high, percent = (
+            self.number(where, entry, f"green_{each}")
+            for each in ("min_threshold", "max_threshold", "drop_probability")
+        )
+        if percent > 100 or low > high:
+            raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
+        return WredQueue(
+            queue=queue,
+            low_limit=low,
+            high_limit=high,
+            drop_probability_percent=percent,
+            weighting_exponent=0,
+            ecn=ecn,
+        )
+
+    def _known(
+        self, where: str, entry: Entry, field: str, usual: str, words: tuple[str, ...]
+    ) -> str:
+        """Another word may be read by the switch as any of these."""
+        told = entry.get(field, usual)
+        if told not in words:
+            raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
+        return told
+
+    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
+        """By queue."""
+        return set(one.queues) == set(other.queues)
+
+    def _made(self, db: Db, port: str, wanted: EcnSetting) -> Db:
+        named = dict(re.findall(r"([0-7]) ([^ ,]+)", wanted.profile or ""))
+        curves = {each.queue: each for each in wanted.queues}
+        for queue in QUEUES:
+            db = self._one(db, port, queue, curves.get(queue), named.get(str(queue), ""))
+        return db
+
+    def _one(self, db: Db, port: str, queue: int, curve: WredQueue | None, name: str) -> Db:
+        slot = self.slot(db, port, queue)
+        if self._curve(queue, slot, db) == curve and name in ("", slot.name(db)):
+            return db
+
+        def fits(entry: Entry) -> bool:
+            return self.curve(queue, "", entry) == curve
+
+        if curve is None:
+            return self.meant(slot.referring(db, ""), slot, fits, {})
+        return self.meant(db, slot, fits, _profile(curve), name)
+
+    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
+        """In bytes, so whatever a cell is."""
+        if averaged := [each.queue for each in curves if each.weighting_exponent]:
+            problem = "SONiC looks at the queue of the moment, not at an average"
+            raise self.reject(f"ecn of queue {averaged[0]}", problem, "use weighting_exponent: 0")
+        return super().ecn_for(curves, cell_bytes)
+
+
+def _profile(curve: WredQueue) -> Entry:
+    """The same for all colours, as in published configurations."""
+    told = {
+        "wred_{}_enable": "true",
+        "{}_min_threshold": str(curve.low_limit),
+        "{}_max_threshold": str(curve.high_limit),
+        "{}_drop_probability": str(curve.drop_probability_percent),
+    }
+    colours = ("green", "yellow", "red")
+    fields = {name.format(colour): value for colour in colours for name, value in told.items()}
+    return {"ecn": "ecn_all" if curve.ecn else "ecn_none", **fields}
+
+
+class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
+    """Strict priority (the highest queue first), or a weight by bytes (DWRR). A queue without a
+    scheduler has the weight 1 (SAI)."""
+
+    kind = s.SCHEDULING
+    tables = ("QUEUE", "SCHEDULER")
+    pool = "SCHEDULER"
+
+    def value(self, db: Db, port: str) -> SchedulingSetting:
+        """As configured."""
+        queues = tuple(self._served(queue, self.slot(db, port, queue), db) for queue in QUEUES)
+        return SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
+
+    def _served(self, queue: int, slot: Slot, db: Db) -> QueueSchedule:
+        return self.served(queue, slot.name(db), self.referred(db, slot) or {})
+
+    def served(self, queue: int, name: str, entry: Entry) -> QueueSchedule:
+        """What a scheduler does. WRR, by packets, is refused."""
+        where, kind = f"SCHEDULER|{name}", entry.get("type", "DWRR")
+        if kind == "STRICT":
+            return QueueSchedule(queue=queue, group="sp", weight=None)
+        if kind != "DWRR":
+            raise self.reject(where, f"labtests does not know the type {kind}", "use DWRR")
+        return QueueSchedule(queue=queue, group="1", weight=self.number(where, entry, "weight", 1))
+
+    def _made(self, db: Db, port: str, wanted: SchedulingSetting) -> Db:
+        for each in wanted.queues:
+            db = self._one(db, port, each)
+        return db
+
+    def _one(self, db: Db, port: str, wanted: QueueSchedule) -> Db:
+        slot = self.slot(db, port, wanted.queue)
+        if self._served(wanted.queue, slot, db) == wanted and slot.base(db) == slot.name(db):
+            return db
+
+        def fits(entry: Entry) -> bool:
+            return self.served(wanted.queue, "", entry) == wanted
+
+        return self.meant(db, slot, fits, self._told(wanted))
+
+    def _told(self, each: QueueSchedule) -> Entry:
+        if each.group == "sp" and each.level is None:
+            return {"type": "STRICT"}
+        if each.group == "1" and each.level is None and each.weight in range(1, 101):
+            return {"type": "DWRR", "weight": str(each.weight)}
+        remedy = "make it strict, or give it a weight of 1 to 100"
+        raise self.reject("SCHEDULER", f"a queue cannot be served like this: {each}", remedy)
+
+    def scheduling_for(self, shares: Shares) -> SchedulingSetting:
+        """Weights are the shares."""
+        return round_robin(shares, lambda share: max(share, 1))

@@ -1,0 +1,125 @@
+"""PFC: the lossless priorities of a port, and the frames.
+
+A priority is lossless when `pfc_enable` has it, its TC goes into the priority group (PG) of its own
+number, and that group has a buffer profile with headroom. On a box with static buffers, buffermgrd
+makes BUFFER_PG entries for `pfc_enable` by itself, one for each run of numbers, and never takes one
+away; so `pfc_enable` is written at once, and what is in the way of it is taken away and put back.
+"""
+
+from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
+from labtests.capabilities.device import PfcTelemetry
+from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.settings import PFC, Commands
+from labtests.drivers.displays import Table, read_tables
+from labtests.drivers.parsing import incomplete
+from labtests.drivers.parts import PlatformPart
+from labtests.drivers.sonic.buffers import laid_out, repaired
+from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot
+from labtests.drivers.sonic.maps import GROUP, slot_of
+from labtests.drivers.sonic.session import NOTATION, PASSED, Counts, counted_by, set_fields, show
+from labtests.transport.asking import Asking
+from labtests.transport.protocol import Reply
+
+
+class SonicPfc(DbSetting[PfcSetting]):
+    """`pfc_enable`. There is no mode: a port without priorities is off."""
+
+    kind = PFC
+    tables = ("PORT_QOS_MAP", GROUP, "BUFFER_PROFILE", "BUFFER_PG")
+
+    def value(self, db: Db, port: str) -> PfcSetting:
+        """As configured."""
+        text = db.entry("PORT_QOS_MAP", port).get("pfc_enable", "")
+        told = [each.strip() for each in text.split(",") if each.strip()]
+        if not all(each in "01234567" and len(each) == 1 for each in told):
+            raise self.reject(f"PORT_QOS_MAP|{port}", f"pfc_enable is {text!r}", "write `3,4`")
+        priorities = frozenset(map(int, told))
+        return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
+
+    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
+        """A port that is off has no priorities."""
+        return _lossless(one) == _lossless(other)
+
+    def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
+        if wanted.mode == "auto":
+            where, remedy = f"PORT_QOS_MAP|{port}", 'use the mode "on" or "off"'
+            raise self.reject(where, "SONiC negotiates no PFC", remedy)
+        lossless, before = _lossless(wanted), self.value(db, port).priorities
+        if lossless == before:
+            return db
+        told = ",".join(map(str, sorted(lossless))) or None
+        slot, db = slot_of(port, GROUP), db.holding("PORT_QOS_MAP", port, pfc_enable=told)
+
+        def fits(entry: Entry) -> bool:
+            return all(entry.get(str(n), "0") == str(n) for n in lossless)
+
+        def own(entry: Entry) -> Entry:
+            usual = {str(n): entry.get(str(n), "0") for n in range(8)}
+            return usual | {str(n): str(n) for n in lossless}
+
+        if lossless:
+            return laid_out(slot.meaning(db, fits, own), port, lossless)
+        db = slot.referring(db, slot.base(db))
+        return laid_out(db, port, _reached(db, slot))
+
+    def commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: Db) -> Commands:
+        """What buffermgrd has made in between goes, too."""
+        lines = super().commands(port, earlier, wanted, around)
+        if not lines:
+            return ()
+        if not _lossless(wanted):  # of a field that is gone daemons hear nothing
+            lines = (set_fields("PORT_QOS_MAP", port, {"pfc_enable": ""}), *lines)
+        after = self._made(around, port, wanted)
+        return (*lines, *repaired(around, after, port, _lossless(earlier), _lossless(wanted)))
+
+
+_LOSSLESS = frozenset("1234567")
+
+
+def _reached(db: Db, slot: Slot) -> frozenset[int]:
+    """Groups that a map leads to keep their profile while no pause is sent: without one a group
+    may have no memory at all. Group 0 has that of lossy traffic."""
+    groups = (slot.found(db) or {}).values()
+    return frozenset(int(group) for group in groups if group in _LOSSLESS)
+
+
+def _lossless(setting: PfcSetting) -> frozenset[int]:
+    return frozenset() if setting.mode == "off" else setting.priorities
+
+
+# -- frames ----------------------------------------------------------------------------------------
+
+_SIDES = {"Rx": PFC_RX_FRAMES, "Tx": PFC_TX_FRAMES}
+_TABLES = tuple(
+    Table(
+        about=NOTATION.columns(
+            {f"Port {side}": "port:port"} | {f"PFC{n}": f"PFC{n}:count" for n in range(8)}
+        ),
+        make=lambda port, **counts: (port, counts),
+        passed=PASSED,
+    )
+    for side in _SIDES
+)
+
+
+def parse_pfc_counters(reply: Reply) -> dict[str, Counts]:
+    """By port; of each side by priority."""
+    found = dict(zip(_SIDES, map(dict, read_tables(reply, *_TABLES)), strict=True))
+    if list(found["Rx"]) != list(found["Tx"]):
+        incomplete(reply, "its two tables are not of the same ports")
+    return {port: {side: found[side][port] for side in _SIDES} for port in found["Rx"]}
+
+
+class SonicPfcFrames(PlatformPart, PfcTelemetry):
+    """PFC frames received and sent."""
+
+    def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
+        """One display of all ports."""
+        reply = yield from show("pfc", "counters")
+        shown = [counted_by(reply, port, parse_pfc_counters) for port in ports]
+        return tuple(
+            each.of(side, f"PFC{n}", (name, "frames"), ("priority", n))
+            for each in shown
+            for side, name in _SIDES.items()
+            for n in range(8)
+        )

@@ -1,0 +1,1 @@
+"""The catalogue, a file for each family."""

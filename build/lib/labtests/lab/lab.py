@@ -1,0 +1,412 @@
+"""An open lab: devices by ability, changes that are undone, and what was sent.
+
+The only room that joins inventory, transport and drivers, and the only one that changes a device:
+every change is a `Step`, planned from what is read, journalled, sent, read back and undone here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from labtests.capabilities.settings import Kind, T, kind_of
+from labtests.core.errors import LabError, LabErrors
+from labtests.drivers import driver_module
+from labtests.inventory import Device, Endpoint, Testbed
+from labtests.journal import ChangeJournal, Entry, NotWritten
+from labtests.journal.known import remember
+from labtests.journal.values import readable
+from labtests.lab.changes import (
+    Change,
+    Leased,
+    Planned,
+    PutBack,
+    Step,
+    Wanted,
+    first_changes,
+)
+from labtests.lab.devices import Devices
+from labtests.lab.sending import Sending
+from labtests.measure.evidence import Backend
+from labtests.streams import Collectors
+from labtests.transport.asking import Asking, outcomes, side_by_side
+from labtests.transport.exchanges import Exchanges
+from labtests.transport.protocol import Clock, Transport
+from labtests.transport.ssh.connecting import SHELL, connect_all, emulated, lines_of
+from labtests.transport.ssh.unbroken import UnbrokenTransport
+from labtests.transport.transcribing import TranscribedTransport
+from labtests.transport.transcript import Transcript
+
+if TYPE_CHECKING:
+    from labtests.lab.connection import HostConnection
+    from labtests.transport.ssh.line import SshLine
+
+
+def _session_of(device: Device) -> str:
+    return driver_module(device.platform).SESSION
+
+
+def ports_of(device: Device) -> tuple[str, ...]:
+    """The interfaces of the testbed file."""
+    return tuple(port.interface for port in device.ports)
+
+
+class Lab(Devices):
+    """Open devices of one testbed. Leaving the `with` undoes every change, gives the lease back
+    and closes."""
+
+    def __init__(
+        self,
+        testbed: Testbed,
+        transports: Mapping[str, Transport],
+        *,
+        clock: Clock,
+        backend: Backend,
+        transcript: Transcript | None = None,
+    ) -> None:
+        self.testbed, self.clock = testbed, clock
+        self.backend: Backend = backend
+        if backend == "hardware" and testbed.linux_lab is not None:
+            self.backend = "namespaces"
+        self.transports = {
+            name: each if isinstance(each, Exchanges) else Exchanges(each)
+            for name, each in transports.items()
+        }
+        self.changes: list[Change] = []
+        self.planned: Planned | None = None
+        self.in_force: dict[tuple[Endpoint, str], object] = {}
+        """Settings that this run has set, or found as it asked for them."""
+        self.overridden: list[str] = []
+        """A sentence for each setting that was neither what labtests had made nor what it had found
+        when it was put back: somebody else had changed it meanwhile."""
+        self.transcript = transcript
+        self.lease: Leased | None = None  # set by lease.holding; without, nobody is asked
+        self.unrecorded: Mapping[str, Transport] = self.transports  # beside the transcript
+        self.lines: Mapping[str, SshLine] = {}  # of the sessions; a recording has none
+        self.streams: Collectors | None = None  # opened by streaming.open_streams
+        self._connections: dict[str, HostConnection] = {}
+        self._abandoned = False
+        self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
+        self.drivers = {
+            device.name: driver_module(device.platform).driver_of(device.name, ports_of(device))
+            for device in testbed.devices
+        }
+
+    @classmethod
+    def open(
+        cls,
+        testbed: Testbed,
+        *,
+        clock: Clock,
+        backend: Backend,
+        transcript: Transcript,
+        run: str = "",
+    ) -> "Lab":
+        """Connect to every device at once. Raises LabErrors with every device that fails.
+
+        `run` is the id by which processes that are left on a host are found again."""
+        transcript.clock = clock  # notes and what processes print carry the lab's time
+        if backend != "simulated":
+            remember(testbed)
+        plain = connect_all(testbed.devices, _session_of, clock=clock, run=run)
+        if emulated(plain):
+            backend = "simulated"  # one emulated device is enough to spoil a hardware result
+        whole = {
+            n: UnbrokenTransport(TranscribedTransport(t, transcript)) for n, t in plain.items()
+        }
+        counted = {name: Exchanges(transport) for name, transport in whole.items()}
+        lab = cls(testbed, counted, clock=clock, backend=backend, transcript=transcript)
+        lab.unrecorded = {n: UnbrokenTransport(t) for n, t in plain.items()}
+        lab.lines = lines_of(plain)
+        return lab
+
+    def connection(self, device: str) -> "HostConnection":
+        """A host as Fabric's users know it, over the session that is open; see connection.py.
+        Raises DeviceError for a switch with a CLI."""
+        if device not in self._connections:
+            from labtests.lab.connection import connection_to  # Fabric takes its time to load
+
+            self._connections[device] = connection_to(self, self.testbed.device(device))
+        return self._connections[device]
+
+    # -- changes -----------------------------------------------------------------------------
+
+    def change(self, at: Endpoint, kind: Kind[T], wanted: T) -> None:
+        """Make one setting so, and remember to put it back. Nothing is sent when it is so already.
+
+        Raises LeaseLost, before anything is sent, when somebody else has the lab by now.
+        """
+        self._change(at.device, [Wanted(at, kind, wanted)])
+
+    def change_all(self, device: str, wanted: Sequence[Wanted[Any]]) -> None:
+        """The same for several settings of one device. What a CLI is sent one after the other is
+        read one after the other, too: ports of one switch may share what is set."""
+        for together in [wanted] if self.joins(device) else [[each] for each in wanted]:
+            self._change(device, together)
+
+    def _change(self, device: str, wanted: Sequence[Wanted[Any]]) -> None:
+        found = self.ask(device, side_by_side([self.step(each) for each in wanted]))
+        self.make(device, [step for step in found if step is not None])
+        self.in_force.update({(each.at, each.kind.name): each.value for each in wanted})
+
+    def make(self, device: str, steps: Sequence[Step], then: Asking[T] | None = None) -> T | None:
+        """Steps of one device, none of which has an effect on another: all are written ahead by one
+        fsync; to a shell they are sent in one exchange that stops at the first failure
+        and reads everything back at its end. What `then` returns, which is asked last."""
+        if not steps:
+            return None if then is None else self.ask(device, then)
+        if self.transcript is not None and self.transcript.problem:
+            problem = self.transcript.problem
+            raise NotWritten(f"refusing changes that cannot be journalled: {problem}")
+        self.expect_lease()
+        entries = self.ahead.ahead([step.intent for step in steps])  # what fails half-way is undone
+        if self.planned is not None:
+            self._pretend(steps, entries)
+            return None if then is None else self.ask(device, then)
+        sending, done = self._sending(steps, then), list[Entry]()
+        try:
+            for error, entry in zip(sending.outcomes(), entries, strict=True):
+                if error is not None:
+                    raise error
+                done.append(entry)
+        finally:
+            self.ahead.made(done)
+        return sending.result
+
+    def _pretend(
+        self, steps: Sequence[Step], entries: Sequence[Entry], *, undo: bool = False
+    ) -> None:
+        assert self.planned is not None
+        for step in steps:
+            self._record(step, undo=undo)
+            at, want = step.at, step.intent
+            self.planned.values[at.device, at.interface, want.setting] = want.wanted
+        self.ahead.made(entries)
+
+    def _sending(
+        self, steps: Sequence[Step], then: Asking[T] | None, *, undo: bool = False
+    ) -> Sending[T]:
+        exchanges = self.transports[steps[0].at.device]
+        record = partial(self._record, undo=undo)
+        return Sending(exchanges, steps, then, ready=self._expect_fresh, record=record)
+
+    def _record(self, step: Step, *, undo: bool = False) -> None:
+        want = step.intent
+        change = Change(
+            time_s=self.clock.now_s(),
+            device=want.at.device,
+            port=want.at.interface,
+            setting=want.setting,
+            earlier=want.earlier,
+            wanted=want.wanted,
+            commands=want.commands,
+            undo=undo,
+        )
+        self.changes.append(change)
+        if self.planned is None:
+            self.note(
+                want.at.device,
+                f"{'undo' if undo else 'change'} {want.setting} of {want.at.interface}: "
+                f"from {want.earlier!r} to {want.wanted!r}",
+            )
+
+    def expect_lease(self, *, undoing: bool = False) -> None:
+        """The lab is still ours, if it ever was. Raises LeaseLost."""
+        if self.lease is not None and self.planned is None:
+            self.lease.expect_held(undoing=undoing)
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Whatever is changed inside is undone at the end, last first, and read back."""
+        mark, earlier = len(self.ahead.pending), dict(self.in_force)
+        try:
+            yield
+        finally:
+            self.in_force = earlier
+            self._restore_to(mark)
+
+    def restore(self) -> None:
+        """Undo everything that is still to be undone. Raises LabErrors with what could not be."""
+        self._restore_to(0)
+
+    def put_back(self, stop: Callable[[], bool] = lambda: False) -> tuple[PutBack, ...]:
+        """Undo everything that is still to be undone, last first; what became of each. The rest is
+        left as it is, and `pending`, when `stop` says so between two of them."""
+        done: list[PutBack] = []
+        self._undo_to(0, done.append, stop)
+        return tuple(done)
+
+    def _restore_to(self, mark: int) -> None:
+        errors: list[LabError] = []
+
+        def collect(done: PutBack) -> None:
+            errors.extend([_not_undone(done)] if done.error is not None else [])
+
+        self._undo_to(mark, collect)
+        if errors:
+            raise LabErrors("the lab could not be restored", errors)
+
+    def _undo_to(
+        self, mark: int, tell: Callable[[PutBack], None], stop: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Undo every change after the mark. One that fails does not stop the others; one that is
+        interrupted is still there for the next call."""
+        while len(pending := self.ahead.pending) > mark and not (self._abandoned or stop()):
+            entry, firsts = pending[-1], first_changes(pending[mark:])
+            if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
+                self.ahead.fold(entry, first)  # changed before, too: that value is to come back
+                continue
+            if len(several := self._last_together(pending[mark:], firsts)) == 1:
+                tell(self._put_back(entry))
+                continue
+            with suppress(Exception):  # each by itself tells what is wrong
+                self._put_back_together(several, tell)
+            for each in several:
+                each.together = 0  # what is left of them is tried one by one
+
+    def _put_back(self, entry: Entry) -> PutBack:
+        """The setting is as it was, and nothing else of an interrupted change is left; or why."""
+        try:
+            step = self._way_back_of(entry)
+            if step is not None:
+                self.expect_lease(undoing=True)  # else it stays for `labtests restore`
+                self.ahead.undoing([entry])
+                (error,) = self._undone([step])
+                if error is not None:
+                    raise error
+        except Exception as failed:  # noqa: BLE001 - whatever it is, others are put back
+            error = failed if isinstance(failed, LabError) else _unforeseen(failed)
+            self.ahead.leave(entry, str(error))
+            return PutBack(entry=entry, error=error)
+        self.ahead.undone([entry], "already as it was" if step is None else "restored")
+        return PutBack(entry=entry, found_so=step is None)
+
+    def _way_back_of(self, entry: Entry) -> Step | None:
+        return self.ask(entry.intent.at.device, self._way_back(entry))
+
+    def _undone(self, steps: Sequence[Step]) -> Iterator[LabError | None]:
+        """Of each, in order: None, or why it is not proved to be back."""
+        if self.planned is not None:
+            self._pretend(steps, (), undo=True)
+            return iter([None] * len(steps))
+        return self._sending(steps, None, undo=True).outcomes()
+
+    def _way_back(self, entry: Entry) -> Asking[Step | None]:
+        """From what it is now; None when it is back, and nothing of the change is left. A change
+        that was cut off may have left more than its setting shows."""
+        want = entry.intent
+        setting = self.setting(want.at, kind_of(want.setting))
+        now = yield from self._now(want.at, setting)
+        step = yield from self._step(
+            setting, want.at, now, want.earlier, (want.wanted, *entry.touched)
+        )
+        if step is not None and entry.whole and _is_foreign(step, entry):
+            self.overridden.append(
+                f"{want.at}: {want.setting} was changed by somebody else to {readable(now)}; "
+                f"restored to {readable(want.earlier)}, as labtests found it"
+            )
+        return step
+
+    def by_hand(self, at: Endpoint, setting: str, wanted: object) -> tuple[str, ...]:
+        """What a person would type to have it so, from what it is now. Raises LabError."""
+        step = self.ask(at.device, self.step(Wanted(at, kind_of(setting), wanted)))
+        return () if step is None else step.commands
+
+    # -- undoing what was made together --------------------------------------------------------
+
+    def joins(self, device: str) -> bool:
+        """Whether changes of this device can be sent together."""
+        platform = self.testbed.device(device).platform
+        return driver_module(platform).SESSION == SHELL and self.planned is None
+
+    def _last_together(self, pending: Sequence[Entry], firsts: Mapping[Any, Entry]) -> list[Entry]:
+        """The last change, and those before it that were made together with it and can go back
+        together: the last one first."""
+        last = pending[-1]
+        if not (last.together and self.joins(last.intent.at.device)):
+            return [last]
+
+        def goes_with_it(entry: Entry) -> bool:
+            first = firsts[entry.intent.at, entry.intent.setting]
+            return entry.together == last.together and first is entry
+
+        return list(takewhile(goes_with_it, reversed(pending)))
+
+    def _put_back_together(self, entries: Sequence[Entry], tell: Callable[[PutBack], None]) -> None:
+        """Read all, and undo them as one block that stops at the first failure and at the end reads
+        everything back. What could not be proved is still `pending` then, to be tried by itself:
+        only that tells what is wrong with it."""
+        device = entries[0].intent.at.device
+        ways = dict(
+            zip(entries, self.ask(device, outcomes(map(self._way_back, entries))), strict=True)
+        )
+        self._say_undone([e for e, way in ways.items() if way is None], tell, found_so=True)
+        sent = {entry: way for entry, way in ways.items() if isinstance(way, Step)}
+        if not sent:
+            return
+        self.expect_lease(undoing=True)
+        self.ahead.undoing(list(sent))
+        proved: list[Entry] = []
+        try:
+            for error, entry in zip(self._undone(list(sent.values())), sent, strict=True):
+                proved += [entry] if error is None else []
+        finally:
+            self._say_undone(proved, tell)
+
+    def _say_undone(
+        self, entries: Sequence[Entry], tell: Callable[[PutBack], None], *, found_so: bool = False
+    ) -> None:
+        self.ahead.undone(entries, "already as it was" if found_so else "restored")
+        for entry in entries:
+            tell(PutBack(entry=entry, found_so=found_so))
+
+    def _expect_fresh(self) -> None:
+        if self.lease is not None:
+            self.lease.expect_fresh()
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Undo what is left, remove what was sent to hosts, give the lease back, end every session.
+        Closing twice is allowed."""
+        with ExitStack() as ending:  # from below; what fails does not stop the others
+            ending.callback(self.abandon)
+            for connection in self._connections.values():
+                ending.callback(connection.clean_up)
+            ending.callback(self.restore)
+
+    def abandon(self) -> None:
+        """End every session. What is still to be undone is left to the next start."""
+        self._abandoned = True
+        self.ahead.end()
+        if self.lease is not None:
+            self.lease.give_back(left=len(self.ahead.entries))
+        for transport in (*self.unrecorded.values(), *self.transports.values()):
+            transport.close()
+
+    def __enter__(self) -> "Lab":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _unforeseen(error: Exception) -> LabError:
+    return LabError(
+        f"{type(error).__name__}: {str(error) or '(no message)'} (a defect of labtests)"
+    )
+
+
+def _not_undone(done: PutBack) -> LabError:
+    want = done.entry.intent
+    return LabError(
+        f"{want.at}: {want.setting} was {want.earlier!r} and could not be restored: {done.error}"
+    )
+
+
+def _is_foreign(step: Step, entry: Entry) -> bool:
+    """Whether it is nothing that this lab has made or found there, as its setting judges."""
+    want = entry.intent
+    ours = (want.earlier, want.wanted, *entry.touched)
+    return step.setting.is_foreign(step.intent.earlier, ours, step.around)

@@ -1,0 +1,91 @@
+"""A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on
+them.
+
+The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, shaping,
+pause_frames, pausing, link_pausing, switching, guarding (the switch); dcqcn, reaction, reliable,
+datagrams, streams, receiving, hosting (the NIC); timers, engine (the loop). Each function is
+compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1.
+Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
+Switch and the flows.
+"""
+
+from labtests.core.headroom import headroom_for
+from labtests.network.faulty_links import Script
+from labtests.network.flow_control import FlowControl
+from labtests.network.memory_settings import (
+    GroupMemory,
+    SwitchMemory,
+)
+from labtests.network.network import Network
+from labtests.network.nic import Nic
+from labtests.network.paths import Routing, StaticRoute, Tunnel
+from labtests.network.pause_settings import (
+    LinkPause,
+    PauseTiming,
+    ReceiveBuffer,
+    longest_response_ns,
+)
+from labtests.network.requests import RcRequest, TcpRequest, UdpRequest
+from labtests.network.settings import (
+    NicCounters,
+    PfcCounters,
+    PortCounters,
+    PortDrops,
+    QueueCounters,
+    RateLimit,
+    ReactionPoint,
+    Schedule,
+    WredCurve,
+)
+from labtests.network.switch import Switch
+from labtests.network.traffic import RcFlow, TcpFlow, UdpFlow
+from labtests.network.watchdog import (
+    DeadlockDetection,
+    GuardCounters,
+    PauseTimeout,
+    PfcWatchdog,
+)
+from labtests.network.watching import QueueWatch
+from labtests.network.wiring import Cable, HostPort, SwitchPort, Wiring
+
+__all__ = [
+    "Cable",
+    "DeadlockDetection",
+    "FlowControl",
+    "GroupMemory",
+    "GuardCounters",
+    "HostPort",
+    "LinkPause",
+    "Network",
+    "Nic",
+    "NicCounters",
+    "PauseTimeout",
+    "PauseTiming",
+    "PfcCounters",
+    "PfcWatchdog",
+    "PortCounters",
+    "PortDrops",
+    "QueueCounters",
+    "QueueWatch",
+    "RateLimit",
+    "RcFlow",
+    "RcRequest",
+    "ReactionPoint",
+    "ReceiveBuffer",
+    "Routing",
+    "Schedule",
+    "Script",
+    "StaticRoute",
+    "Switch",
+    "SwitchMemory",
+    "SwitchPort",
+    "TcpFlow",
+    "TcpRequest",
+    "Tunnel",
+    "UdpFlow",
+    "UdpRequest",
+    "Wiring",
+    "WredCurve",
+    "headroom_for",
+    "longest_response_ns",
+]

@@ -1,0 +1,103 @@
+"""The event loop: ports start frames, frames arrive, timers run out, flows go on."""
+
+from labtests.network.compiled import compiled, inlined
+from labtests.network.events import next_slot, schedule
+from labtests.network.hosting import next_from_host, packet_at_once, wake_flow
+from labtests.network.pause_frames import pause_frame
+from labtests.network.pausing import forget_pauses, next_expiry
+from labtests.network.rows import (
+    clock_at,
+    flow_at,
+    port_at,
+    queue_at,
+)
+from labtests.network.switching import (
+    LINK_DOWN_DROP,
+    count_drop,
+    next_from_switch,
+    take_from_switch,
+)
+from labtests.network.tables import NEVER, NONE, State
+from labtests.network.timers import wake_timers
+from labtests.network.wire import arrive, lose_wire, put_on_wire, settle
+
+SPARE_PACKETS = 64
+"""An event makes at most this many packets: a read's first window of requests, and a few."""
+
+
+@inlined
+def transmit(t: State, p: int, k: int) -> None:
+    """Packet k starts on port p now; the next one when it is through."""
+    port = port_at(t, p)
+    put_on_wire(t, p, k)
+    if clock_at(t, 0).due == p:
+        clock_at(t, 0).due = NONE
+    more = port.backlog or port.pfc_pending
+    schedule(t, p, port.busy_until if more else NEVER)
+
+
+@inlined
+def next_frame(t: State, p: int) -> int:
+    """The packet that port p, free now, sends next; NONE: it sleeps until something changes."""
+    port = port_at(t, p)
+    if port.pfc_pending and port.up:
+        k = pause_frame(t, p)
+    elif port.host == NONE:
+        k = next_from_switch(t, p)
+    else:
+        k = next_from_host(t, p)
+    if k == NONE:
+        schedule(t, p, next_expiry(t, p) if port.up else NEVER)
+    return k
+
+
+@inlined
+def happen(t: State, slot: int) -> None:
+    """What the slot stands for happens now."""
+    ports = clock_at(t, 0).ports
+    p = slot
+    k = NONE
+    if slot < ports:
+        k = next_frame(t, p)
+    elif slot < 2 * ports:
+        arrive(t, slot - ports)
+    elif slot < 3 * ports:
+        wake_timers(t, slot - 2 * ports)
+    elif (slot - 3 * ports) & 1:
+        f = (slot - 3 * ports) >> 1
+        p = flow_at(t, f).lane >> 3
+        k = packet_at_once(t, f)
+    else:
+        wake_flow(t, (slot - 3 * ports) >> 1)
+    if k != NONE:
+        transmit(t, p, k)
+
+
+@compiled
+def advance(t: State, until: int) -> bool:
+    """Everything up to `until` ps has happened; False: it stopped early for want of packets."""
+    clock = clock_at(t, 0)
+    while clock.free_packets > SPARE_PACKETS:
+        slot = clock.due  # the slot of port p is p
+        clock.due = NONE
+        if slot == NONE:
+            slot = next_slot(t, until)
+        if slot == NONE:
+            clock.now = until
+            settle(t)
+            return True
+        happen(t, slot)
+    return False
+
+
+@compiled
+def cut_port(t: State, p: int) -> None:
+    """Port p's link is down: what is on its wire, or queued in a switch for it, is lost."""
+    port = port_at(t, p)
+    port.up = 0
+    lose_wire(t, p)
+    forget_pauses(t, p)
+    for i in range(8):
+        while port.host == NONE and queue_at(t, 8 * p + i).head != NONE:
+            k = take_from_switch(t, 8 * p + i)
+            count_drop(t, 8 * p + i, k, LINK_DOWN_DROP)

@@ -1,0 +1,5 @@
+"""The words of streaming telemetry: gNMI and H3C's gRPC dial-out, as messages and stubs.
+
+Nothing here knows a device, a path or a unit. Collectors and emulated switches both speak through
+it, and never through each other. Needs the extra `streams`.
+"""

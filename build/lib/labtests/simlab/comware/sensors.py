@@ -1,0 +1,208 @@
+"""What the switch's sensors say: tables of H3C's NETCONF module BufferMonitor as JSON.
+
+Names of tables and fields: public collectors of an S9867's dial-out. What is of a queue is a text
+with a list of eight; what is of a memory is by XPE (`Slice0`; this chip has one). Values are those
+of the moment, peaks those since the sensor's last sample. Chosen: shares are of the shared memory
+(of headroom: of the group's own), `HeadroomIntervalPeak` and the fields of events.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from labtests.simlab.streaming.dialled import Dialled
+from labtests.simlab.streaming.served import PeakRegister, Peaks
+from labtests.simlab.switch_cli import EmulatedSwitch
+
+CELL_BYTES = 208
+INGRESS, EGRESS, HEADROOM = 1, 2, 3
+"""`AlarmType` (H3C, gRPC white paper 5.3.1)."""
+SENSORS = {
+    "buffermonitor/pfcstatistics": ("PFCStatistics", "PFCStatistic"),
+    "buffermonitor/pfcspeeds": ("PFCSpeeds", "PFCSpeed"),
+    "buffermonitor/ingressdrops": ("IngressDrops", "IngressDrop"),
+    "buffermonitor/egressdrops": ("EgressDrops", "EgressDrop"),
+    "buffermonitor/ecnandwredstatistics": ("EcnAndWredStatistics", "EcnAndWredStatistic"),
+    "buffermonitor/commbufferusages": ("CommBufferUsages", "CommBufferUsage"),
+    "buffermonitor/commheadroomusages": ("CommHeadroomUsages", "CommHeadroomUsage"),
+}
+EVENTS = {
+    "buffermonitor/portquedropevent": ("PortQueDropEvent", "PortQueDrop"),
+    "buffermonitor/portqueoverrunevent": ("PortQueOverrunEvent", "PortQueOverrun"),
+}
+USUAL_PERCENT = 70
+Rows = Iterator[dict[str, Any]]
+
+
+class Sensors:
+    """Of one switch: what it is asked for by its dialer (streaming.dialing.Dials)."""
+
+    def __init__(self, switch: EmulatedSwitch, dialled: Callable[[], frozenset[Dialled]]) -> None:
+        self._switch, self._dialled = switch, dialled
+        self.peaks = PeakRegister(switch.network)
+        self.on_dialled: list[Callable[[], None]] = []
+        self._over: dict[tuple[int, str, int], int] = {}
+        self._dropped: dict[tuple[Dialled, str, int, int], int] = {}
+        switch.faults.on_up.append(self.follow)
+        switch.faults.on_reset.append(self._over.clear)
+
+    def follow(self) -> None:
+        """The configuration has changed."""
+        for act in self.on_dialled:
+            act()
+
+    def dialled(self) -> frozenset[Dialled]:
+        """See Dials."""
+        return frozenset() if self._switch.faults.booting else self._dialled()
+
+    def described(self) -> tuple[str, str, str]:
+        """See Dials."""
+        return "H3C", self._switch.hostname, "H3C S6550 (simulated)"
+
+    def sensed(self, line: Dialled, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
+        """See Dials."""
+        if path in SENSORS:
+            method = getattr(self, f"_{path.rpartition('/')[2]}")
+            rows = [
+                {"IfIndex": index, "IfName": port, **method(port, peaks)}
+                for index, port in self._ports()
+            ]
+            return [self._document(SENSORS[path], rows)]
+        find = self._drops if "drop" in path else self._overruns
+        return [self._document(EVENTS[path], [row]) for row in find(line, peaks)]
+
+    def _document(self, names: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
+        table, row = names
+        told = {"BufferMonitor": {table: {row: rows}}}
+        return {**told, "Timestamp": str(_milliseconds(self._switch.now))}
+
+    def _ports(self) -> Iterator[tuple[int, str]]:
+        for index, port in enumerate(self._switch.ports, 1):
+            if port in self._switch.network.ports:
+                yield index, port
+
+    # -- tables -----------------------------------------------------------------------------------
+
+    def _pfcstatistics(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        frames = self._switch.statistics.pfc(port)
+        return {
+            "PfcSend": _list(each.sent for each in frames),
+            "PfcRecv": _list(each.received for each in frames),
+        }
+
+    def _pfcspeeds(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        frames = self._switch.statistics.pfc(port)
+        return {
+            "PfcOutPps": _list(each.sent_per_s for each in frames),
+            "PfcInPps": _list(each.received_per_s for each in frames),
+        }
+
+    def _ingressdrops(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        drops = self._switch.statistics.drops(port)
+        return {"NoBufferPkts": drops.input_drops, "OtherDroppedPkts": drops.crc_errors}
+
+    def _egressdrops(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        queues = self._switch.statistics.queues(port)
+        return {"UnicastDroppedPkts": _list(each.dropped_packets for each in queues)}
+
+    def _ecnandwredstatistics(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        drops = self._switch.statistics.drops(port)
+        return {"EcnMarked": drops.ecn_marked, "WredDropped": drops.wred_drops}
+
+    def _commbufferusages(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        network, whole = self._switch.network, self._switch.network.memory_use().shared_cells
+        queues, groups = network.queue_counters(port), network.group_counters(port)
+        self._note(port, peaks)
+        return {
+            "IngressUsed": _slices(100 * each.shared_used_cells // whole for each in groups),
+            "UnicastUsed": _slices(100 * each.length_cells // whole for each in queues),
+            "IngressQueLenInBytes": _slices(CELL_BYTES * g.shared_used_cells for g in groups),
+            "UnicastQueLenInBytes": _slices(CELL_BYTES * q.length_cells for q in queues),
+            "InIntervalPeak": _list(CELL_BYTES * peaks.shared.get((port, n), 0) for n in range(8)),
+            "OutIntervalPeak": _list(CELL_BYTES * peaks.queue.get((port, n), 0) for n in range(8)),
+            "IngressOverrunCounters": _list(self._counted(INGRESS, port)),
+            "EgressOverrunCounters": _list(self._counted(EGRESS, port)),
+        }
+
+    def _commheadroomusages(self, port: str, peaks: Peaks) -> dict[str, Any]:
+        groups, own = self._switch.network.group_counters(port), self._switch.headroom_cells(port)
+        self._note(port, peaks)
+        most = [CELL_BYTES * peaks.headroom.get((port, n), 0) for n in range(8)]
+        return {
+            "HeadroomUsed": _slices(
+                100 * each.headroom_used_cells // max(1, own) for each in groups
+            ),
+            "HeadroomQueLenInBytes": _slices(CELL_BYTES * g.headroom_used_cells for g in groups),
+            "HeadroomIntervalPeak": _list(most),
+            "HeadroomOverrunCounters": _list(self._counted(HEADROOM, port)),
+        }
+
+    # -- limits -----------------------------------------------------------------------------------
+
+    def _exceeded(self, port: str, peaks: Peaks) -> Iterator[tuple[int, int, int, int]]:
+        """What was over its limit since: kind, queue, percent that was used, and the limit."""
+        network, root = self._switch.network, self._switch.configuration.root
+        whole, groups = network.memory_use().shared_cells, network.group_counters(port)
+        for n in range(8):
+            own = self._switch.headroom_cells(port) if groups[n].lossless else 0
+            for kind, cells, size, words in (
+                (INGRESS, peaks.shared.get((port, n), 0), whole, "queue"),
+                (EGRESS, peaks.queue.get((port, n), 0), whole, "queue"),
+                (HEADROOM, peaks.headroom.get((port, n), 0), own, "headroom queue"),
+            ):
+                limit = root.value(f"buffer usage threshold {words} {n}", "percent", USUAL_PERCENT)
+                if size and 100 * cells > limit * size:
+                    yield kind, n, 100 * cells // size, limit
+
+    def _note(self, port: str, peaks: Peaks) -> None:
+        for kind, number, _, _ in self._exceeded(port, peaks):
+            key = (kind, port, number)
+            self._over[key] = self._over.get(key, 0) + 1
+
+    def _counted(self, kind: int, port: str) -> list[int]:
+        return [self._over.get((kind, port, n), 0) for n in range(8)]
+
+    # -- events -----------------------------------------------------------------------------------
+
+    def _overruns(self, line: Dialled, peaks: Peaks) -> Rows:
+        for index, port in self._ports():
+            for kind, number, used, limit in self._exceeded(port, peaks):
+                yield {
+                    **_where(index, port, number, kind),
+                    "Used": used,
+                    "Threshold": limit,
+                }
+
+    def _drops(self, line: Dialled, peaks: Peaks) -> Rows:
+        """Those since the last look, if somebody has asked for the alarm."""
+        told = "buffer packet-drop alarm enable" in self._switch.configuration.root.lines
+        for index, port in self._ports():
+            groups = self._switch.network.group_counters(port)
+            for number, queue in enumerate(self._switch.network.queue_counters(port)):
+                now = {
+                    INGRESS: groups[number].buffer_drops,
+                    EGRESS: queue.tail_dropped_packets + queue.wred_dropped_packets,
+                    HEADROOM: groups[number].headroom_drops,
+                }
+                for kind, dropped in now.items():
+                    key = (line, port, number, kind)
+                    before, self._dropped[key] = self._dropped.get(key, dropped), dropped
+                    if told and dropped > before:
+                        yield {**_where(index, port, number, kind), "Drops": dropped - before}
+
+
+def _where(index: int, port: str, queue: int, kind: int) -> dict[str, Any]:
+    return {"IfIndex": index, "IfName": port, "QueIdx": queue, "AlarmType": kind}
+
+
+def _list(values: Any) -> str:
+    return json.dumps(list(values), separators=(",", ":"))
+
+
+def _slices(values: Any) -> dict[str, str]:
+    return {"Slice0": _list(values)}
+
+
+def _milliseconds(now: datetime) -> int:
+    return round(now.timestamp() * 1000)

@@ -1,0 +1,16 @@
+"""A Nexus 9000 with NX-OS."""
+
+from labtests.inventory import Device
+from labtests.simlab.face import Face, Kind
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.nxos.cli import NXOS
+from labtests.simlab.nxos.streams import served
+from labtests.simlab.switch_cli import CliSwitch
+
+KIND: Kind = "switch"
+streams = served
+
+
+def face(lab: SimulatedLab, device: Device) -> Face:
+    """The switch as it is with an empty configuration."""
+    return CliSwitch(lab, device, NXOS)

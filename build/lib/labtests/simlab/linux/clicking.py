@@ -1,0 +1,73 @@
+"""How programs made with click and tabulate print: tables, and complaints about words."""
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.options import NotEmulated, Refused
+
+_PADDING = 2
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def tabulated(heads: Sequence[str], rows: Sequence[Sequence[Any]], *, right: bool = True) -> str:
+    """`tablefmt="simple"`: a column of numbers is on the right, a text where `right` says."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    columns = list(zip(*texts, strict=True)) if texts else [()] * len(heads)
+    widths, sides = [], []
+    for head, column in zip(heads, columns, strict=True):
+        widths.append(max(len(head) + _PADDING, *map(len, column), 0))
+        is_number = bool(column) and all(_NUMBER.fullmatch(cell) for cell in column)
+        sides.append(str.rjust if right or is_number else str.ljust)
+    ruler = ["-" * width for width in widths]
+    lines = [
+        "  ".join(side(cell, width) for cell, width, side in zip(row, widths, sides, strict=True))
+        for row in ([*heads], ruler, *texts)
+    ]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def usage(path: str, problem: str) -> Refused:
+    """The program ends with this complaint."""
+    words = f'Usage: {path} [OPTIONS] COMMAND [ARGS]...\nTry "{path} -h" for help.\n\n'
+    return Refused(f"{words}Error: {problem}\n", 2)
+
+
+def chosen(
+    call: Call, commands: Mapping[str, Any], others: Sequence[str] | None = None
+) -> tuple[Any, tuple[str, ...]]:
+    """The command that is meant, `queue counters`, and the words behind it. `others`: a program
+    that takes beginnings of words, and what it has beside these at its first place. Raises Refused,
+    NotEmulated."""
+    given, words = call.arguments, list[str]()
+    known = [each.split() for each in commands] + [[each] for each in others or ()]
+    for word in given:
+        place = len(words)
+        names = {each[place] for each in known if each[:place] == words and len(each) > place}
+        if not names or (named := _named(word, names, call, words, others is not None)) is None:
+            break
+        words.append(named)
+    for length in range(len(words), 0, -1):
+        if (found := commands.get(" ".join(words[:length]))) is not None:
+            return found, given[length:]
+    if len(words) == 1 and words[0] in (others or ()):
+        raise NotEmulated(f"{call.name} {words[0]}")
+    path = " ".join([call.name, *words])
+    if len(words) < len(given):
+        raise usage(path, f'No such command "{given[len(words)]}".')
+    raise usage(path, "Missing command.")
+
+
+def _named(
+    word: str, names: Set[str], call: Call, above: Sequence[str], abbreviated: bool
+) -> str | None:
+    """This word of a command, or the one that it begins (sonic-utilities' AbbreviationGroup)."""
+    if word in names or not abbreviated:
+        return word if word in names else None
+    found = sorted(each for each in names if each.lower().startswith(word.lower()))
+    shortest = min(found, key=len, default=None)
+    if shortest is not None and not all(each.startswith(shortest) for each in found):
+        path = " ".join([call.name, *above])
+        raise usage(path, f"Too many matches: {', '.join(found)}")
+    return shortest

@@ -1,0 +1,1 @@
+"""The tools of an emulated host. Each module has `TOOLS`: names to what they do."""

@@ -1,0 +1,249 @@
+"""The `show` commands: what each shows, for the templates in `screens`."""
+
+import re
+from typing import Any
+
+from labtests.simlab import switch_cli as kit
+from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
+from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
+
+MODEL, VERSION = "Nexus9000 C93180YC-EX", "9.3(SIMULATED)"
+NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
+CONFIGURED = ("class-map", "qos", "network-qos", "queuing", "system")
+"""Sections of `show running-config ipqos`, in its order."""
+
+Shown = dict[str, Any]
+_NO_LINK = {True: "Administratively down", False: "Link not connected"}
+
+
+# -- queues and pauses -----------------------------------------------------------------------------
+
+
+def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """How queues are served, and what they and the port count."""
+    section = switch.port(port)
+    lossless = policies.no_drop(switch) if _pfc_works(switch, port) else frozenset()
+    buffers = {queue: policies.PauseBuffer() for queue in lossless}
+    return {
+        "own": policies.applied(switch, section, "queuing output") is not None,
+        "served": list(enumerate(policies.served(switch, section))),
+        "queues": switch.statistics.queues(port),
+        "shut_drops": [each.aggregate_dropped for each in watchdog.counters(switch, port)],
+        "buffers": buffers | policies.pause_buffers(switch, section),
+        "drops": switch.statistics.drops(port),
+        "lossless": lossless,
+        "pauses": switch.statistics.pfc(port),
+    }
+
+
+def _pfc_works(switch: kit.EmulatedSwitch, port: str) -> bool:
+    return port in switch.network.ports and switch.network.pfc_operational(port)
+
+
+def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """`bitmap` is hexadecimal, as in recordings: 20 is CoS 5."""
+    counts = switch.statistics.pfc(port)
+    lossless = policies.no_drop(switch)
+    works = _pfc_works(switch, port) and bool(lossless)
+    return {
+        "port": port,
+        "mode": ports.pfc_mode(switch.port(port)).capitalize(),
+        "works": works,
+        "bitmap": f"{sum(1 << priority for priority in lossless if works):x}",
+        "counted": not switch.faults.missing(port, "pfc"),
+        "received": [each.received for each in counts],
+        "sent": [each.sent for each in counts],
+    }
+
+
+def _watchdog(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch = session.switch
+    return session.show(
+        "pfc-queue",
+        on=watchdog.is_on(switch.configuration.root),
+        times=watchdog.times(switch),
+        rows=[watchdog.row(switch, port) for port in session.ports(call)],
+    )
+
+
+# -- the running configuration ---------------------------------------------------------------------
+
+
+def _shown(switch: kit.EmulatedSwitch, section: kit.CliSection) -> tuple[str, list[str]]:
+    configuration = switch.configuration
+    return configuration.header(section), configuration.body(section, "  ")
+
+
+def _policies(switch: kit.EmulatedSwitch) -> list[kit.CliSection]:
+    found = [each for kind in CONFIGURED for each in switch.configuration.of(kind).values()]
+    return [each for each in found if each.kind != "system" or each.lines]
+
+
+def _configuration(
+    session: kit.CliSession, call: kit.CliCall, *sections: tuple[str, list[str]]
+) -> str:
+    return session.show(
+        "running-config",
+        command=call.text,
+        now=session.switch.now,
+        changed_at=session.switch.changed_at,
+        version=VERSION,
+        sections=sections,
+    )
+
+
+def _running_ipqos(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch = session.switch
+    return _configuration(session, call, *(_shown(switch, each) for each in _policies(switch)))
+
+
+def _running_interface(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch = session.switch
+    vfcs = [] if "port" in call.values else switch.configuration.of(fcoe.VFC).values()
+    each = (*(switch.port(port) for port in session.ports(call)), *vfcs)
+    return _configuration(session, call, *(_shown(switch, section) for section in each))
+
+
+def _running(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch = session.switch
+    ports = (
+        each for kind in ("interface", "vfc") for each in switch.configuration.of(kind).values()
+    )
+    sections = [*_policies(switch), *ports]
+    root = switch.configuration.body(switch.configuration.root)
+    lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
+    whole = ((text, list[str]()) for text in lines)
+    return _configuration(session, call, *whole, *(_shown(switch, each) for each in sections))
+
+
+# -- the box ---------------------------------------------------------------------------------------
+
+
+def _version(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch = session.switch
+    told: Shown = {"model": MODEL, "version": VERSION, "name": switch.hostname}
+    return session.show("version", uptime_s=int(switch.uptime_s()), **told)
+
+
+def _inventory(session: kit.CliSession, call: kit.CliCall) -> str:
+    return session.show("inventory", model=MODEL.partition(" C")[2], serial="SIMULATED")
+
+
+def _neighbours(session: kit.CliSession, call: kit.CliCall) -> str:
+    switch, screen = session.switch, "lldp-neighbors" if "detail" in call.keywords else "lldp-list"
+    heard = ((switch.short(port), switch.lldp_neighbour(port)) for port in switch.ports)
+    shown = [
+        (port, _dotted(each.chassis), _dotted(each.port_id), each)
+        for port, each in heard
+        if each is not None
+    ]
+    return session.show(screen, heard=shown)
+
+
+def _dotted(text: str) -> str:
+    """A MAC address as the switch prints it; anything else as it is."""
+    digits = re.sub("[-:.]", "", text)
+    if re.fullmatch("[0-9a-fA-F]{12}", digits) is None:
+        return text
+    return ".".join(digits[n : n + 4].lower() for n in (0, 4, 8))
+
+
+def interface_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """What is told of a port."""
+    section, rate = switch.port(port), switch.rate_bits_per_s(port)
+    shut = "shutdown" in section.lines
+    digits = f"02000000{switch.ports.index(port):04x}"  # locally administered
+    mtus = switch.faults.defects.mtus  # the fault has frames: header, VLAN tag and check sequence
+    return {
+        "state": "up" if rate and not shut else f"down ({_NO_LINK[shut]})",
+        "admin": "down" if shut else "up",
+        "address": f"{digits[:4]}.{digits[4:8]}.{digits[8:]}",
+        "description": section.rest("description"),
+        "mtu": mtus[port] - 22 if port in mtus else ports.mtu_bytes(section),
+        "rate_bits_per_s": rate or NOMINAL_BITS_PER_S,
+        "linked": rate is not None and not shut,
+        "window_s": RATE_WINDOW_S,
+        "traffic": switch.statistics.traffic(port),
+        "per_s": switch.statistics.traffic_per_s(port),
+        "crc_errors": switch.crc_errors(port),
+    }  # fmt: skip
+
+
+def _brief(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    told = interface_shown(switch, port)
+    up, rate = told["linked"], f"{told['rate_bits_per_s'] // 10**9}G"
+    down = {"up": "notconnec", "down": "disabled"}[told["admin"]]
+    return {
+        "status": "up" if up else "down",
+        "reason": "none" if up else _NO_LINK[told["admin"] == "down"],
+        "speed": f"{rate if up else 'auto'}(D)",
+        "connected": "connected" if up else down,
+        "duplex": "full" if up else "auto",
+        "short": rate if up else "auto",
+        "description": told["description"],
+    }
+
+
+def _counters(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    return {"traffic": switch.statistics.traffic(port)._asdict()}
+
+
+def _errors(switch: kit.EmulatedSwitch, port: str) -> Shown:
+    """What was dropped on the way out, and in; frames that came broken."""
+    return {
+        "crc": switch.crc_errors(port),
+        "out_discards": sum(each.dropped_packets for each in switch.statistics.queues(port)),
+        "in_discards": switch.refused(port),
+    }
+
+
+def _policy_maps(*kinds: str, system: bool = False) -> kit.CliCommand:
+    """Policy-maps of these types; `system`: those that are applied to the whole switch."""
+
+    def show(session: kit.CliSession, call: kit.CliCall) -> str:
+        switch, name = session.switch, call.values.get("policy")
+        applied = [policies.applied(switch, switch.configuration.find(policies.SYSTEM), kind)
+                   for kind in ("network-qos", "queuing input", "queuing output")]  # fmt: skip
+        types = []
+        for kind in kinds:
+            found = switch.configuration.of(kind)
+            if name is not None and name not in found:
+                raise kit.CommandRefused(words.NO_POLICY)
+            meant = [found[name]] if name is not None else found.values()
+            meant = [each for each in meant if not system or each in applied]
+            types.append((kind, [_shown(switch, each) for each in meant]))
+        return session.show("policies", types=types)
+
+    return kit.CliCommand(show)
+
+
+DISPLAYS = {
+    "show lldp neighbors": kit.CliCommand(_neighbours),
+    "show interface brief": kit.rows("interface-brief", _brief),
+    "show interface [ <port> ] status": kit.rows("interface-status", _brief),
+    "show interface [ <port> ] counters": kit.rows("counters", _counters),
+    "show interface [ <port> ] counters errors": kit.rows("counters-errors", _errors),
+    "show policy-map": _policy_maps("qos", "queuing", "network-qos"),
+    **{
+        f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind)
+        for kind in ("qos", "queuing", "network-qos")
+    },
+    "show policy-map system type network-qos": _policy_maps("network-qos", system=True),
+    "show policy-map system type queuing": _policy_maps("queuing", system=True),
+    "show version": kit.CliCommand(_version),
+    "show inventory": kit.CliCommand(_inventory),
+    "show clock": kit.clock(),
+    "show lldp neighbors detail": kit.CliCommand(_neighbours),
+    "show interface [ <port> ]": kit.per_port("interface", interface_shown),
+    "show interface [ <port> ] priority-flow-control": kit.rows("pfc", _pfc),
+    "show interface [ <port> ] priority-flow-control detail": kit.rows("pfc-detail", _pfc),
+    "show queuing interface [ <port> ]": kit.per_port("queuing", queuing_shown),
+    "show queuing pfc-queue": kit.CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port>": kit.CliCommand(_watchdog),
+    "show queuing pfc-queue interface <port> detail": kit.per_port(
+        "pfc-queue-detail", watchdog.detail
+    ),
+    "show running-config": kit.CliCommand(_running),
+    "show running-config ipqos": kit.CliCommand(_running_ipqos),
+    "show running-config interface [ <port> ]": kit.CliCommand(_running_interface),
+}

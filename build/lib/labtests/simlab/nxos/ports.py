@@ -1,0 +1,88 @@
+"""`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
+
+from labtests.network import GroupMemory
+from labtests.simlab import switch_cli as kit
+from labtests.simlab.nxos import fcoe, policies, watchdog
+from labtests.simlab.switch_cli.chassis import PfcMode
+
+MTU = 1500
+_PFC = "priority-flow-control mode"
+SETTINGS = (
+    kit.setting("description <text>"),
+    kit.setting(
+        f"{_PFC} {{ auto | on | off }}",
+        default=f"{_PFC} auto",
+        undo=(f"{_PFC} [ auto | on | off ]",),
+    ),
+    *watchdog.AT_A_PORT,
+    kit.setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
+    *policies.IN_PORT,
+    kit.setting("shutdown"),
+)
+
+
+def pfc_mode(port: kit.CliSection) -> PfcMode:
+    """As the port is told to, whatever its peer says."""
+    modes: dict[str, PfcMode] = {"on": "on", "off": "off"}
+    return modes.get(port.rest("priority-flow-control mode"), "auto")
+
+
+def mtu_bytes(port: kit.CliSection) -> int:
+    """The longest IP packet that passes."""
+    longest: int = port.value("mtu", "mtu", MTU)
+    return longest
+
+
+def _headroom(switch: kit.EmulatedSwitch, port: kit.CliSection) -> int | None:
+    """The network has one headroom for all lossless groups of a port: the largest counts."""
+    buffers = policies.pause_buffers(switch, port).values()
+    cells = [(each.size - each.pause) // policies.CELL_BYTES for each in buffers]
+    return max(cells, default=None)
+
+
+def _thresholds(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, GroupMemory]:
+    """By class: static, once they are configured. Until then the network's own threshold holds."""
+    return {
+        queue: GroupMemory(
+            xoff_cells=each.pause // policies.CELL_BYTES,
+            xon_offset_cells=(each.pause - each.resume) // policies.CELL_BYTES,
+            guaranteed_cells=0,
+        )
+        for queue, each in policies.pause_buffers(switch, port).items()
+    }
+
+
+def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
+    switch.apply(
+        port.name,
+        kit.PortBehaviour(
+            shutdown="shutdown" in port.lines,
+            pfc=pfc_mode(port),
+            no_drop=policies.no_drop(switch),
+            headroom_cells=_headroom(switch, port),
+            thresholds=_thresholds(switch, port),
+            trust="dscp",  # by the port's own map, in which all may be of group 0
+            dscp_map=policies.dscp_map(switch, port),
+            schedule=policies.schedule(switch, port),
+            curves=policies.curves(switch, port),
+            guard=watchdog.guard(switch, port) or fcoe.time_out(switch, port),
+        ),
+    )
+
+
+KIND = kit.SectionKind(header="interface {name}", settings=SETTINGS, changed=_changed)
+
+
+def lines_for(classes: tuple[int, ...], ports: tuple[str, ...]) -> list[str]:
+    """What is typed so that each DSCP has this class at every port."""
+    lines = ["configure terminal"]
+    groups = sorted(set(classes) - {0})
+    for group in groups:
+        dscps = ",".join(str(dscp) for dscp, each in enumerate(classes) if each == group)
+        lines += [f"class-map type qos match-any group-{group}", f"match dscp {dscps}"]
+    lines.append("policy-map type qos as-delivered")
+    for group in groups:
+        lines += [f"class group-{group}", f"set qos-group {group}"]
+    for port in ports:
+        lines += [f"interface {port}", "service-policy type qos input as-delivered"]
+    return lines

@@ -1,0 +1,266 @@
+"""Programs that read and write CONFIG_DB."""
+
+import json
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from labtests.simlab.linux.calls import Call
+from labtests.simlab.linux.clicking import chosen, tabulated, usage
+from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux.processes import Program
+from labtests.simlab.sonic import watchdog
+from labtests.simlab.sonic.chassis import SonicChassis
+from labtests.simlab.sonic.database import WATERMARKS
+
+# -- the database ----------------------------------------------------------------------------------
+
+
+def _hset(box: SonicChassis, key: str, *pairs: str) -> str:
+    table, _, name = key.partition("|")
+    if not pairs or len(pairs) % 2:
+        raise Refused("ERR wrong number of arguments for 'hset' command\n")
+    told = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    new = told.keys() - box.db.entry(table, name).keys()
+    box.change(lambda: box.db.tables.setdefault(table, {}).setdefault(name, {}).update(told))
+    return f"{len(new)}\n"
+
+
+def _hdel(box: SonicChassis, key: str, *fields: str) -> str:
+    table, _, name = key.partition("|")
+    there = [each for each in fields if each in box.db.entry(table, name)]
+
+    def act() -> None:
+        for each in there:
+            del box.db.tables[table][name][each]
+        if there and not box.db.tables[table][name]:
+            del box.db.tables[table][name]
+
+    box.change(act)
+    return f"{len(there)}\n"
+
+
+def _del(box: SonicChassis, *keys: str) -> str:
+    there = [key.split("|", 1) for key in keys if box.db.entry(*key.split("|", 1))]
+
+    def act() -> None:
+        for table, name in there:
+            del box.db.tables[table][name]
+
+    box.change(act)
+    return f"{len(there)}\n"
+
+
+REDIS: Mapping[str, Callable[..., str]] = {
+    "HSET": _hset,
+    "HDEL": _hdel,
+    "DEL": _del,
+    "HGETALL": lambda box, key: f"{box.db.entry(*key.split('|', 1))}\n",
+}
+
+
+def _db_cli(box: SonicChassis, call: Call) -> str:
+    database, *words = call.arguments or ("",)
+    if database != "CONFIG_DB" or not words or words[0].upper() not in REDIS:
+        raise NotEmulated(" ".join(call.arguments))
+    return REDIS[words[0].upper()](box, *words[1:])
+
+
+def _cfggen(box: SonicChassis, call: Call) -> str:
+    words, data = list(call.arguments), json.loads(whole(box))
+    if words[:1] == ["-a"]:
+        data = {**json.loads(words[1]), **data}
+        del words[:2]
+    if words == ["-d", "--print-data"]:
+        return json.dumps(data, indent=4) + "\n"
+    if words[:2] != ["-d", "--var-json"] or len(words) != 3:
+        raise NotEmulated(f"sonic-cfggen {' '.join(call.arguments)}")
+    return json.dumps(data[words[2]], indent=4) + "\n" if words[2] in data else ""
+
+
+# -- config ----------------------------------------------------------------------------------------
+
+
+def _pfc_priority(box: SonicChassis, port: str, priority: str, status: str) -> str:
+    if priority not in "01234567" or status not in ("on", "off"):
+        raise usage("config interface pfc priority", f"Invalid value: {priority} {status}")
+    if port not in box.db.tables["PORT_QOS_MAP"]:
+        return f"Cannot find interface {port}\n"
+    told = box.db.entry("PORT_QOS_MAP", port).get("pfc_enable", "")
+    enabled = {each for each in told.split(",") if each}
+    if (status == "on") == (priority in enabled):
+        state = "has already been enabled" if status == "on" else "is not enabled"
+        return f"Priority {priority} {state} on {port}\n"
+    _hset(box, f"PORT_QOS_MAP|{port}", "pfc_enable", ",".join(sorted(enabled ^ {priority})))
+    return ""
+
+
+def _of_port(box: SonicChassis, port: str, field: str, value: str) -> str:
+    if port not in box.ports:
+        raise usage(
+            "config interface", "Interface name is invalid. Please enter a valid interface name!!"
+        )
+    _hset(box, f"PORT|{port}", field, value)
+    return ""
+
+
+_SAVING = "Running command: /usr/local/bin/sonic-cfggen -d --print-data"
+_SURE = "Existing files will be overwritten, continue? [y/N]: "
+_STARTUP = "/etc/sonic/config_db.json"
+
+
+def _save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
+    """`config save [ -y ] [ FILE ]`."""
+    named = [each for each in given if each not in ("-y", "--yes")]
+    if len(named) > 1 or any(each.startswith("-") for each in named):
+        raise usage("config save", f"Got unexpected extra argument ({named[-1]})")
+    if len(named) == len(given):
+        call.out(_SURE)
+        answer = yield from call.read_some()
+        if answer.strip().lower() not in ("y", "yes"):
+            call.err("Aborted!\n")
+            return 1
+    file = named[0] if named else _STARTUP
+    try:
+        if named:
+            call.host.tree.replace(call.path(file), whole(box), "root")
+        else:
+            box.save()
+    except OSError as problem:
+        raise Refused(f"sh: 1: cannot create {file}: {problem.strerror}\n", 2) from None
+    call.out(f"{_SAVING} > {file}\n")
+    return 0
+
+
+def whole(box: SonicChassis) -> str:
+    """Tables without an entry are not in a Redis database."""
+    return json.dumps({k: v for k, v in box.db.tables.items() if v}, indent=4) + "\n"
+
+
+_COLOURS = {"g": "green", "y": "yellow", "r": "red"}
+_ECN = {
+    f"-{letter}{word}": f"{colour}_{field}"
+    for letter, colour in _COLOURS.items()
+    for word, field in {
+        "max": "max_threshold",
+        "min": "min_threshold",
+        "drop": "drop_probability",
+    }.items()
+}
+
+
+def _ecn(box: SonicChassis, *given: str) -> str:
+    """`ecnconfig -l`, or `-p PROFILE -gmin BYTES ...`; config says `-profile`."""
+    if given in ((), ("-l",)):
+        return "".join(_profile(*each) for each in box.db.tables["WRED_PROFILE"].items())
+    told = dict(zip(given[::2], given[1::2], strict=False))
+    name = told.pop("-profile", told.pop("-p", ""))
+    if name not in box.db.tables["WRED_PROFILE"]:
+        raise Refused(f"Error: profile name {name} does not exist\n")
+    for option, value in told.items():
+        if option not in _ECN or not value.isdecimal() or len(given) % 2:
+            raise usage("config ecn", f"no such option or value: {option} {value}")
+    fields = {_ECN[option]: value for option, value in told.items()}
+    box.change(lambda: box.db.tables["WRED_PROFILE"][name].update(fields))
+    return ""
+
+
+def _profile(name: str, fields: Mapping[str, str]) -> str:
+    widths = [max(map(len, column)) for column in zip(*fields.items(), strict=True)]
+    ruler = "  ".join("-" * width for width in widths)
+    rows = [f"{field:{widths[0]}}  {value}" for field, value in fields.items()]
+    return "\n".join([f"Profile: {name}", ruler, *rows, ruler, "", ""])
+
+
+def _reload_qos(box: SonicChassis) -> str:
+    box.change(box.db.reload_qos)
+    return ""
+
+
+def _watchdog(verb: str) -> Callable[..., str]:
+    def act(box: SonicChassis, *given: str) -> str:
+        return watchdog.COMMANDS[verb](box, given)
+
+    return act
+
+
+OTHERS = json.loads((Path(__file__).parent / "others.json").read_text("utf-8"))
+"""What else `show` and `config`, which take abbreviations, have (their command reference)."""
+CONFIG: Mapping[str, Callable[..., Any]] = {
+    "interface pfc priority": _pfc_priority,
+    "interface pfc asymmetric": lambda box, port, on: _of_port(box, port, "pfc_asym", on),
+    "interface mtu": lambda box, port, mtu: _of_port(box, port, "mtu", mtu),
+    "interface shutdown": lambda box, port: _of_port(box, port, "admin_status", "down"),
+    "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
+    "save": _save,
+    "qos reload": _reload_qos,
+    "ecn": _ecn,
+    **{f"pfcwd {verb}": _watchdog(verb) for verb in ("start", "stop", "interval")},
+}
+
+
+POLLS: Mapping[str, tuple[str, ...]] = {
+    "port": ("PORT",),
+    "queue": ("QUEUE",),
+    "pg-drop": ("PG_DROP",),
+    "wredqueue": ("WRED_ECN_QUEUE",),
+    "watermark": WATERMARKS,
+}
+_POLLED_MS = {"pg-drop": (1000, 30_000)}
+_USUAL_MS = 100, 30_000
+"""Of queues: counterpoll's source; of the others from memory."""
+
+
+def _polled(poll: str, field: str, *value: str) -> Callable[..., str]:
+    def act(box: SonicChassis, *given: str) -> str:
+        low, high = _POLLED_MS.get(poll, _USUAL_MS)
+        for each in given:
+            watchdog.number(f"counterpoll {poll} interval", each, low, high)
+        for name in POLLS[poll]:
+            _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, *value, *given)
+        return ""
+
+    return act
+
+
+def _polls(box: SonicChassis) -> str:
+    keys = [key for each in POLLS.values() for key in each]
+    entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in keys}
+    rows = [(f"{key}_STAT", each.get("POLL_INTERVAL", "default (60000)"),
+             each.get("FLEX_COUNTER_STATUS", "disable"))
+            for key, each in entries.items() if each]  # fmt: skip
+    return tabulated(("Type", "Interval (in ms)", "Status"), rows, right=False)
+
+
+COUNTERPOLL: Mapping[str, Callable[..., str]] = {
+    "show": _polls,
+    **{f"{name} interval": _polled(name, "POLL_INTERVAL") for name in POLLS},
+    **{f"{name} {word}": _polled(name, "FLEX_COUNTER_STATUS", word)
+       for name in POLLS for word in ("enable", "disable")},
+}  # fmt: skip
+
+
+def _program(commands: Mapping[str, Callable[..., Any]]) -> Callable[[SonicChassis, Call], Any]:
+    def run(box: SonicChassis, call: Call) -> Any:
+        act, rest = chosen(call, commands, OTHERS.get(call.name))
+        if commands is CONFIG and call.process.user != "root":
+            raise Refused("Root privileges are required for this operation\n")
+        if act is _save:
+            return _save(box, call, rest)
+        try:
+            signature(act).bind(box, *rest)
+        except TypeError:
+            raise usage(f"{call.name} {' '.join(call.arguments)}", "Missing argument.") from None
+        return str(act(box, *rest))
+
+    return run
+
+
+TOOLS: Mapping[str, Callable[[SonicChassis, Call], Any]] = {
+    "ecnconfig": lambda box, call: _ecn(box, *call.arguments),
+    "sonic-db-cli": _db_cli,
+    "sonic-cfggen": _cfggen,
+    "config": _program(CONFIG),
+    "counterpoll": _program(COUNTERPOLL),
+}

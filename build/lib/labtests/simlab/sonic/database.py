@@ -1,0 +1,221 @@
+"""CONFIG_DB of the emulated box: what is in it as installed and after `config qos reload`, and what
+it means.
+
+Entries of the latter are recorded (config_db-qos-json); the lossless profile is what buffermgrd
+makes of a port's speed and cable (buffermgr.cpp).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from labtests.network import GroupMemory, PfcWatchdog, Schedule, WredCurve
+from labtests.simlab.switch_cli import PortBehaviour
+
+CELL_BYTES = 208
+Entry = dict[str, str]
+_AZURE_TC = {"3": "3", "4": "4", "5": "2", "8": "0", "46": "5", "48": "6"}
+_MAPS = {
+    "DSCP_TO_TC_MAP": {str(dscp): _AZURE_TC.get(str(dscp), "1") for dscp in range(64)},
+    "TC_TO_QUEUE_MAP": {str(n): str(n) for n in range(8)},
+    "TC_TO_PRIORITY_GROUP_MAP": {str(n): str(n) if n in (3, 4, 7) else "0" for n in range(8)},
+    "MAP_PFC_PRIORITY_TO_QUEUE": {str(n): str(n) for n in range(8)},
+}
+_BOUND = dict.fromkeys(
+    ("dscp_to_tc_map", "pfc_to_queue_map", "tc_to_pg_map", "tc_to_queue_map"), "AZURE"
+) | dict.fromkeys(("pfc_enable", "pfcwd_sw_enable"), "3,4")
+_OF_A_COLOUR = {"{}_min_threshold": "1048576", "{}_max_threshold": "2097152"}
+_OF_A_COLOUR |= {"{}_drop_probability": "5", "wred_{}_enable": "true"}
+_COLOURS = ("green", "yellow", "red")
+_WRED = {name.format(c): value for c in _COLOURS for name, value in _OF_A_COLOUR.items()}
+_WRED["ecn"] = "ecn_all"
+_LOSSY = {"scheduler": "scheduler.0"}
+_LOSSLESS = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
+_TABLES = (
+    *("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "PFC_WD", "WRED_PROFILE", "SCHEDULER"),
+    *("BUFFER_POOL", "BUFFER_PROFILE", *_MAPS),
+)
+POLLED = ("PORT", "QUEUE", "PG_DROP", "WRED_ECN_QUEUE")
+POOL = "ingress_lossless_pool"
+_PAUSING = {"dynamic_th": "-3", "xon": "2288", "xon_offset": "457600", "size": "1664", "pool": POOL}
+"""Fields, dynamic_th and xon as recorded (show-mmu: pg_lossless_100000_300m_profile); size and
+xon_offset are those of the packet network (memory_settings.py)."""
+WATERMARKS = ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK")
+"""Polled every 60 s, unless it is told otherwise."""
+_MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
+
+
+@dataclass(frozen=True, slots=True)
+class Cabled:
+    """A port as it is cabled: what its buffers are for."""
+
+    name: str
+    mbit_per_s: int
+    cable_m: int
+    headroom_cells: int
+
+    @property
+    def profile(self) -> str:
+        """The name of its lossless buffer profile."""
+        return f"pg_lossless_{self.mbit_per_s}_{self.cable_m}m_profile"
+
+
+@dataclass(slots=True)
+class ConfigDb:
+    """Tables of entries of fields."""
+
+    ports: tuple[Cabled, ...]
+    tables: dict[str, dict[str, Entry]] = field(default_factory=dict)
+
+    def install(self) -> None:
+        """No port has a map, a profile or a scheduler."""
+        self.tables = {name: {} for name in _TABLES}
+        self.tables["FLEX_COUNTER_TABLE"] = {
+            name: {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"} for name in POLLED
+        } | {name: {"FLEX_COUNTER_STATUS": "enable"} for name in WATERMARKS}
+        self.tables["BUFFER_POOL"][POOL] = {"type": "ingress", "mode": "dynamic"}
+        lossy = {"dynamic_th": "3", "pool": POOL, "size": "0"}
+        self.tables["BUFFER_PROFILE"]["ingress_lossy_profile"] = lossy
+        for index, port in enumerate(self.ports, start=1):
+            entry = {"alias": f"etp{index}", "lanes": str(index), "speed": str(port.mbit_per_s)}
+            self.tables["PORT"][port.name] = entry | {"admin_status": "up", "mtu": "9100"}
+            self.tables["BUFFER_PG"][f"{port.name}|0"] = {"profile": "ingress_lossy_profile"}
+
+    def reload_qos(self) -> None:
+        """`config qos reload`."""
+        self.tables |= {name: {"AZURE": dict(entry)} for name, entry in _MAPS.items()}
+        self.tables["WRED_PROFILE"] = {"AZURE_LOSSLESS": dict(_WRED)}
+        self.tables["SCHEDULER"] = {
+            f"scheduler.{n}": {"type": "DWRR", "weight": str(14 + n)} for n in range(2)
+        }
+        self.tables["QUEUE"] = {
+            f"{port.name}|{queue}": dict(_LOSSLESS if queue in (3, 4) else _LOSSY)
+            for port in self.ports
+            for queue in range(7)
+        }
+        self.tables["PORT_QOS_MAP"] = {port.name: dict(_BOUND) for port in self.ports}
+
+    def enable_groups(self, port: Cabled, priorities: str) -> None:
+        """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
+        profile = _PAUSING | {"xoff": str(port.headroom_cells * CELL_BYTES)}
+        self.tables["BUFFER_PROFILE"].setdefault(port.profile, profile)
+        numbers = sorted({int(each) for each in priorities.split(",") if each.isdigit()})
+        for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
+            found = [number for _, number in run]
+            key = f"{found[0]}-{found[-1]}" if len(found) > 1 else str(found[0])
+            self.tables["BUFFER_PG"][f"{port.name}|{key}"] = {"profile": port.profile}
+
+    def copy(self) -> dict[str, dict[str, Entry]]:
+        """As it would be saved."""
+        return deepcopy(self.tables)
+
+    # -- what it means ----------------------------------------------------------------------------
+
+    def entry(self, table: str, key: str) -> Entry:
+        """Its fields; none where there is no such entry."""
+        return self.tables.get(table, {}).get(key, {})
+
+    def of(self, table: str, port: str) -> Iterator[tuple[int, Entry]]:
+        """By queue, or by priority group."""
+        for key, entry in self.tables.get(table, {}).items():
+            name, _, numbers = key.partition("|")
+            match = re.fullmatch("([0-7])(?:-([0-7]))?", numbers)
+            if name == port and match is not None:
+                for number in range(int(match[1]), int(match[2] or match[1]) + 1):
+                    yield number, entry
+
+    def map_of(self, port: str, field_: str, table: str, size: int) -> tuple[int, ...] | None:
+        """A map that a port refers to."""
+        name = self.entry("PORT_QOS_MAP", port).get(field_)
+        if name is None:
+            return None
+        entry = self.entry(table, name)
+        return tuple(int(entry.get(str(n), "0")) for n in range(size))
+
+    def lossless(self, port: str) -> Mapping[int, Entry]:
+        """The buffer profile of each group that pauses: enabled, reached by its TC, lossless."""
+        told = self.entry("PORT_QOS_MAP", port).get("pfc_enable", "").split(",")
+        groups = self.map_of(port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", 8) or (0,) * 8
+        profiles = {
+            group: self.entry("BUFFER_PROFILE", entry.get("profile", ""))
+            for group, entry in self.of("BUFFER_PG", port)
+        }
+        return {
+            n: profiles[n]
+            for n in range(8)
+            if str(n) in told and groups[n] == n and "xoff" in profiles.get(n, {})
+        }
+
+    def behaviour(self, port: Cabled) -> PortBehaviour:
+        """What the port does to packets."""
+        lossless = self.lossless(port.name)
+        cells = [int(each["xoff"]) // CELL_BYTES for each in lossless.values()]
+        queues = dict(self.of("QUEUE", port.name))
+        return PortBehaviour(
+            shutdown=self.entry("PORT", port.name).get("admin_status") == "down",
+            pfc="on" if lossless else "off",
+            no_drop=frozenset(lossless),
+            headroom_cells=max(cells) if cells else None,
+            thresholds={n: _memory(profile) for n, profile in lossless.items()},
+            trust="dscp",  # by the port's own map; without one, all is of TC 0
+            dscp_map=self.map_of(port.name, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64) or (0,) * 64,
+            schedule=Schedule(queues=tuple(self._served(queues.get(n, {})) for n in range(8))),
+            curves=tuple(self._curve(queues.get(n, {})) for n in range(8)),
+            guard=self.guard(port.name),
+        )
+
+    def guard(self, port: str) -> PfcWatchdog | None:
+        """What PFC_WD says of the port, for the priorities of `pfcwd_sw_enable` (orchagent looks at
+        no others). Without a time nothing restores a queue."""
+        entry = self.entry("PFC_WD", port)
+        told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
+        watched = frozenset(int(each) for each in told.split(",") if each)
+        if "detection_time" not in entry or not watched:
+            return None
+        detection_ms = int(entry["detection_time"])
+        action: Any = entry.get("action", "drop")
+        return PfcWatchdog(
+            interval_ms=detection_ms,
+            auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
+            poll_ms=int(self.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL", "100")),
+            action=action,
+            priorities=watched,
+        )
+
+    def _served(self, queue: Entry) -> tuple[str, int]:
+        scheduler = self.entry("SCHEDULER", queue.get("scheduler", ""))
+        if scheduler.get("type") == "STRICT":
+            return "sp", 0
+        return "1", int(scheduler.get("weight", "1"))
+
+    def _curve(self, queue: Entry) -> WredCurve | None:
+        profile = self.entry("WRED_PROFILE", queue.get("wred_profile", ""))
+        ecn = profile.get("ecn") in _MARKS
+        if not ecn and profile.get("wred_green_enable") != "true":
+            return None
+        return WredCurve(
+            low_limit=int(profile["green_min_threshold"]) // CELL_BYTES,
+            high_limit=int(profile["green_max_threshold"]) // CELL_BYTES,
+            probability_percent=int(profile["green_drop_probability"]),
+            weighting_exponent=0,
+            ecn=ecn,
+        )
+
+
+def _memory(profile: Entry) -> GroupMemory:
+    """What a profile with headroom means: 2 to the power of dynamic_th of what is free, or
+    static_th; a pause ends at xon, or xon_offset below that, whichever is more (SAI)."""
+    cells = {
+        name: int(profile.get(name, "0")) // CELL_BYTES
+        for name in ("static_th", "xon", "xon_offset", "size")
+    }
+    return GroupMemory(
+        alpha=2.0 ** int(profile["dynamic_th"]) if "dynamic_th" in profile else None,
+        xoff_cells=cells["static_th"] if "static_th" in profile else None,
+        xon_cells=cells["xon"],
+        xon_offset_cells=cells["xon_offset"],
+        guaranteed_cells=cells["size"],
+    )

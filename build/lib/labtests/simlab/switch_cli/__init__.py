@@ -1,0 +1,72 @@
+"""The command line of an emulated switch, with the vendor's words as data.
+
+A platform is one `SwitchCli`: arguments and command patterns as its manual writes them, views with
+prompts, settings and what they do to packets, sentences, and templates of what it prints (see
+docs/new-platform.md). `CliSwitch(lab, device, cli)` is the emulated device.
+"""
+
+from labtests.simlab.switch_cli.chassis import Chassis, PortBehaviour
+from labtests.simlab.switch_cli.cli import CliWords, CountingRules, Pager, SwitchCli, View
+from labtests.simlab.switch_cli.commands import (
+    clock,
+    close,
+    enter,
+    enter_ports,
+    leave,
+    paging,
+    per_port,
+    reset,
+    rows,
+    save,
+    settings,
+    to_top,
+    to_view,
+)
+from labtests.simlab.switch_cli.configuration import (
+    CliSection,
+    CliSetting,
+    CommandRefused,
+    SectionKind,
+    setting,
+    top,
+)
+from labtests.simlab.switch_cli.device import CliSwitch
+from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
+from labtests.simlab.switch_cli.session import CliSession
+from labtests.simlab.switch_cli.switch import EmulatedSwitch, apply_ports
+
+__all__ = [
+    "Chassis",
+    "CliCall",
+    "CliCommand",
+    "CliSection",
+    "CliSession",
+    "CliSetting",
+    "CliSwitch",
+    "CliWords",
+    "CommandRefused",
+    "CountingRules",
+    "EmulatedSwitch",
+    "Pager",
+    "PortBehaviour",
+    "Problem",
+    "SectionKind",
+    "SwitchCli",
+    "View",
+    "apply_ports",
+    "clock",
+    "close",
+    "enter",
+    "enter_ports",
+    "leave",
+    "paging",
+    "per_port",
+    "reset",
+    "rows",
+    "save",
+    "setting",
+    "settings",
+    "to_top",
+    "to_view",
+    "top",
+]

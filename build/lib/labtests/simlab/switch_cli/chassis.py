@@ -1,0 +1,246 @@
+"""The box of an emulated switch: counters, cables, clock, faults, and what its ports do to packets.
+
+Whoever has a configuration, a command line or a database, says what each port is to do.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Literal
+
+from labtests.core.headroom import headroom_for
+from labtests.inventory import Device, Endpoint, Link
+from labtests.network import (
+    DeadlockDetection,
+    GroupMemory,
+    PauseTimeout,
+    PfcWatchdog,
+    Schedule,
+    WredCurve,
+)
+from labtests.simlab.dcbx import DcbxTlvs, Version
+from labtests.simlab.defects import LAB_EPOCH
+from labtests.simlab.face import Announced
+from labtests.simlab.faults import HiddenCounters, UnknownFault
+from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.losses import Fault
+from labtests.simlab.refreshing import Counted, ShownCounters
+from labtests.simlab.switch_cli.cli import CountingRules
+from labtests.simlab.switch_cli.counters import Statistics
+from labtests.simlab.timeline import NS_PER_S
+
+PfcMode = Literal["off", "on", "auto"]
+TrustSource = Literal["dscp", "dot1p", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortBehaviour:
+    """What a port does to packets, in the packet network's terms."""
+
+    shutdown: bool = False
+    pfc: PfcMode = "off"
+    no_drop: frozenset[int] = frozenset()
+    headroom_cells: int | None = None
+    thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
+    trust: TrustSource = "none"
+    dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
+    schedule: Schedule = field(default_factory=Schedule)
+    curves: tuple[WredCurve | None, ...] = (None,) * 8
+    guard: PfcWatchdog | DeadlockDetection | PauseTimeout | None = None
+    dcbx: DcbxTlvs | None = None  # what it tells its peer by DCBX
+
+
+class Chassis(ABC):
+    """One switch. `refreshed` says every how many seconds which counters are read from hardware,
+    where they are not those of the moment."""
+
+    def __init__(
+        self,
+        lab: SimulatedLab,
+        device: Device,
+        rules: CountingRules,
+        refreshed: Mapping[Counted, float] | None = None,
+    ) -> None:
+        self.name = device.name
+        self.ports = tuple(port.interface for port in device.ports)
+        self.network = lab.network.switch(device.name)
+        self.faults = lab.faults[device.name]
+        self._lab, self._rules = lab, rules
+        self._booted_ns = 0
+        self._shut: set[str] = set()
+        self._headroom: dict[str, int | None] = {}  # as the network has it
+        self._thresholds: dict[str, Mapping[int, GroupMemory]] = {}
+        self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
+        self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
+        self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
+        self.faults.losses.acts["growing-counter"] = self._grow
+        self.faults.on_loss.append(self.network.drop_randomly)
+        self.faults.lost = lambda port, queue: (
+            self.network.queue_counters(port)[queue].dropped_packets
+        )
+        self.faults.on_down.append(self._start_again)
+        self.faults.on_up.append(self._shut_ports)
+        for port in self.ports:
+            lab.dcbx.on_heard[self._end(port)] = partial(self.renew, port)
+
+    @abstractmethod
+    def renew(self, port: str) -> None:
+        """The port does what the configuration says (`apply`)."""
+
+    @abstractmethod
+    def load_saved(self) -> None:
+        """The configuration is that of the start again, and in force."""
+
+    # -- for displays -----------------------------------------------------------------------------
+
+    @property
+    def now(self) -> datetime:
+        """Its clock, which keeps running during a reboot."""
+        ahead_s = self.faults.defects.clock_ahead_s
+        return LAB_EPOCH + timedelta(seconds=self._lab.timeline.now_ns / NS_PER_S + ahead_s)
+
+    def uptime_s(self) -> float:
+        """Simulated seconds since the last boot."""
+        return (self._lab.timeline.now_ns - self._booted_ns) / NS_PER_S
+
+    def rate_bits_per_s(self, port: str) -> int | None:
+        """The speed of the link; None without a cable."""
+        link = self._link(port)
+        return None if link is None else link.speed_bits_per_s
+
+    def has_link(self, port: str) -> bool:
+        """Whether its cable is plugged in at both ends."""
+        return self._lab.has_link(self._end(port))
+
+    def headroom_cells(self, port: str) -> int:
+        """What each lossless group of the port has, by the configuration or the usual rule."""
+        link = self._link(port)
+        if self._headroom.get(port) is not None or link is None:
+            return self._headroom.get(port) or 0
+        return headroom_for(link.speed_bits_per_s, link.length_m)
+
+    def hidden(self, port: str) -> HiddenCounters:
+        """Counters of the port that a fault hides."""
+        return self.faults.hidden(port)
+
+    def crc_errors(self, port: str) -> int:
+        """Frames received with a wrong checksum."""
+        broken = self.faults.defects.broken_frames(port, self._lab.timeline.now_ns)
+        return self.statistics.drops(port).crc_errors + broken
+
+    def refused(self, port: str) -> int:
+        """Packets that were dropped on their way in."""
+        return self.statistics.drops(port).input_drops
+
+    def lldp_neighbour(self, port: str) -> Announced | None:
+        """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
+        a cable, or while the port is shut down."""
+        peer = self._lab.testbed.peer(self._end(port))
+        if port in (wrong := self.faults.defects.neighbours):
+            device, _, interface = wrong[port].partition(":")
+            peer = Endpoint(device=device, interface=interface) if interface else None
+        if peer is None or port in self._shut:
+            return None
+        face: Any = self._lab.devices[peer.device]
+        return face.announces(peer.interface)  # type: ignore[no-any-return]
+
+    # -- what ports do ----------------------------------------------------------------------------
+
+    def apply(self, port: str, wanted: PortBehaviour) -> None:
+        """The port behaves so. Only differences are set: setting a WRED curve again would reset its
+        average. A port without a cable is not in the network."""
+        network = self.network
+        if port not in network.ports:
+            return
+        self._shut_port(port, wanted.shutdown)
+        self._lab.dcbx.tell(self._end(port), wanted.dcbx)
+        mode = self._negotiated(port, wanted)
+        if network.pfc(port) != (mode, wanted.no_drop):
+            network.set_pfc(port, mode, wanted.no_drop)
+        if network.trust(port) != wanted.trust:
+            network.set_trust(port, wanted.trust)
+        if wanted.dscp_map not in (None, network.dscp_map(port)):
+            network.set_dscp_map(port, wanted.dscp_map)
+        self._set_headroom(port, wanted.headroom_cells)
+        self._set_thresholds(port, wanted.thresholds)
+        if network.schedule(port) != wanted.schedule:
+            network.set_schedule(port, wanted.schedule)
+        if network.guards.get(port) != wanted.guard:
+            network.guards.set(port, wanted.guard)
+        self._set_curves(port, wanted.curves)
+
+    def dcbx_heard(self, port: str) -> tuple[Version | None, DcbxTlvs | None]:
+        """The version that the port and its peer speak, and what the peer tells in it."""
+        end = self._end(port)
+        return self._lab.dcbx.version(end), self._lab.dcbx.heard(end)
+
+    def _negotiated(self, port: str, wanted: PortBehaviour) -> PfcMode:
+        """`auto` works where the peer tells PFC for one of the priorities."""
+        heard = self._lab.dcbx.heard(self._end(port))
+        agreed = heard is not None and heard.pfc & wanted.no_drop
+        return "on" if wanted.pfc == "auto" and agreed else wanted.pfc
+
+    def expect_frames(self, frame_bytes: int) -> None:
+        """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
+        (S23). Chosen: a real switch does not follow the hosts' MTU, who sets one sets the other."""
+        for port in self.ports:
+            link = self._link(port)
+            if link is not None:
+                self._usual_headroom[port] = headroom_for(
+                    link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
+                )
+                self.renew(port)
+
+    def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
+        for queue, before in enumerate(self.network.wred(port)):
+            if wanted[queue] != before:
+                self.network.set_wred(port, queue, wanted[queue])
+
+    def _set_headroom(self, port: str, cells: int | None) -> None:
+        wanted = self._usual_headroom.get(port) if cells is None else cells
+        if self._headroom.get(port) != wanted:
+            self._headroom[port] = wanted
+            self.network.set_headroom(port, wanted)
+
+    def _set_thresholds(self, port: str, wanted: Mapping[int, GroupMemory]) -> None:
+        before = self._thresholds.get(port, {})
+        for priority in sorted({*before, *wanted}):
+            own = wanted.get(priority, GroupMemory())
+            if before.get(priority, GroupMemory()) != own:
+                self.network.set_thresholds(port, priority, own)
+        self._thresholds[port] = wanted
+
+    def _shut_port(self, port: str, shut: bool) -> None:
+        if shut == (port in self._shut) or self.faults.booting:
+            return
+        (self._shut.add if shut else self._shut.discard)(port)
+        self._lab.set_link(self._end(port), not shut)
+
+    def _link(self, port: str) -> Link | None:
+        return self._lab.testbed.link_of(self._end(port))
+
+    def _end(self, port: str) -> Endpoint:
+        return Endpoint(device=self.name, interface=port)
+
+    # -- faults -----------------------------------------------------------------------------------
+
+    def _start_again(self) -> None:
+        self.load_saved()
+        self._booted_ns = self._lab.timeline.now_ns
+        for reset in self.faults.on_reset:
+            reset()
+
+    def _shut_ports(self) -> None:
+        """After booting, all links are up; ports with `shutdown` go down again."""
+        self._shut.clear()
+        for port in self.ports:
+            self.renew(port)
+
+    def _grow(self, fault: Fault) -> None:
+        port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
+        if port not in self.ports or counter not in self._rules.growing:
+            known = ", ".join(self._rules.growing)
+            raise UnknownFault(f"{port!r} {counter!r} is no port of {self.name} and one of {known}")
+        self.faults.losses.grow(port, counter, lambda: by)

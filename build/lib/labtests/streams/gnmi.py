@@ -1,0 +1,184 @@
+"""gNMI Subscribe: what is asked of a switch, and what its notifications hold.
+
+OpenConfig, "gRPC Network Management Interface", 3.5: STREAM subscriptions, SAMPLE for counters and
+ON_CHANGE for states; values as JSON_IETF (trees, or leaves; 64-bit integers are text) or PROTO.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from labtests.capabilities.streams import StreamMeaning
+from labtests.core.output import excerpt
+from labtests.protocols.needed import needed
+from labtests.streams.source import StreamSource, channel
+from labtests.streams.told import ToldValues, Unreadable
+
+METHOD = "/gnmi.gNMI/Subscribe"
+NS_PER_S = 10**9
+LEAST_WAIT_S, MOST_WAIT_S = 0.5, 15.0
+"""Before it is tried again: doubled each time that nothing came."""
+
+
+def request(source: StreamSource, *, optional: bool = True) -> Any:
+    """The one that opens the stream. Raises ValueError for a path that is none."""
+    from labtests.protocols import gnmi  # needs the extra
+
+    table, pb2 = source.table, gnmi.pb2
+    sampled = [
+        pb2.Subscription(
+            path=gnmi.path(path),
+            mode=gnmi.SAMPLE,
+            sample_interval=source.place.sample_every_s * NS_PER_S,
+        )
+        for path in table.paths((*table.sampled, *(table.optional if optional else ())))
+    ]
+    changes = [
+        pb2.Subscription(path=gnmi.path(path), mode=gnmi.ON_CHANGE)
+        for path in table.paths(table.changes)
+    ]
+    asked = pb2.SubscriptionList(
+        prefix=pb2.Path(target=table.target),
+        subscription=[*sampled, *changes],
+        mode=gnmi.STREAM,
+        encoding=gnmi.ENCODINGS[source.place.encoding],
+    )
+    return pb2.SubscribeRequest(subscribe=asked)
+
+
+class GnmiClient:
+    """Subscribes at one switch, again and again until it is closed."""
+
+    def __init__(
+        self,
+        source: StreamSource,
+        received: Callable[[str, bytes], None],
+        refused: Callable[[str, str], None],
+    ) -> None:
+        self._source, self._received, self._refused = source, received, refused
+        self._grpc, self._request = needed("grpc"), request(source)
+        self._ended = threading.Event()
+        self._call: Any = None
+        self._channel = channel(source)
+        name = f"gnmi {source.device}"
+        self._thread = threading.Thread(target=self._keep_open, daemon=True, name=name)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Nothing more is received."""
+        self._ended.set()
+        if self._call is not None:
+            self._call.cancel()
+        self._thread.join(2.0)
+        self._channel.close()
+
+    def _keep_open(self) -> None:
+        wait_s = LEAST_WAIT_S
+        while not self._ended.is_set():
+            came = 0
+            try:
+                for content in self._subscribed():
+                    came += 1
+                    self._received(self._source.device, content)
+                self._refused(self._source.device, "the switch has ended the stream")
+            except self._grpc.RpcError as error:
+                if not self._ended.is_set():
+                    self._refused(self._source.device, _said(error))
+                if not came and self._source.table.optional:
+                    self._request = request(self._source, optional=False)
+            wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
+            self._ended.wait(wait_s)
+
+    def _subscribed(self) -> Any:
+        login = self._source.login if self._source.place.tls is not None else None
+        metadata = None if login is None else (("username", login[0]), ("password", login[1]))
+        subscribe = self._channel.stream_stream(METHOD, _serialized)  # answers stay bytes
+        self._call = subscribe(self._requests(), metadata=metadata)
+        return self._call
+
+    def _requests(self) -> Iterator[Any]:
+        """One, and no end: some servers take an end for that of the stream."""
+        yield self._request
+        self._ended.wait()
+
+
+def _serialized(message: Any) -> bytes:
+    return bytes(message.SerializeToString())
+
+
+def _said(error: Any) -> str:
+    """What gRPC says, without what it repeats."""
+    code, details = getattr(error, "code", None), getattr(error, "details", None)
+    named = code().name if callable(code) else type(error).__name__
+    return excerpt(f"{named}: {details() if callable(details) else ''}".strip(), 400)
+
+
+class GnmiReader:
+    """Reads the notifications of one switch. What a path means is looked up once."""
+
+    def __init__(self, source: StreamSource) -> None:
+        from labtests.protocols import gnmi  # needs the extra
+
+        self._gnmi, self._source = gnmi, source
+        self._paths: dict[tuple[bytes, bytes], str] = {}
+        self._meanings: dict[str, StreamMeaning | None] = {}
+
+    def read(self, content: bytes) -> list[ToldValues]:
+        """What a message tells, path by path. Raises Unreadable."""
+        try:
+            message = self._gnmi.pb2.SubscribeResponse.FromString(content)
+        except self._decode_error as error:
+            raise Unreadable(f"no SubscribeResponse: {error}") from error
+        update = message.update
+        prefix, time_s = update.prefix.SerializeToString(), update.timestamp / NS_PER_S
+        return [self._told(prefix, update.prefix, each, time_s) for each in update.update]
+
+    @property
+    def _decode_error(self) -> type[Exception]:
+        error: type[Exception] = needed("google.protobuf.message").DecodeError
+        return error
+
+    def _told(self, prefix: bytes, parent: Any, update: Any, time_s: float) -> ToldValues:
+        path = self._path(prefix, parent, update.path)
+        try:
+            value = self._gnmi.value(update.val)
+        except ValueError as error:
+            raise Unreadable(f"{path}: {error}") from error
+        told = ToldValues(path=path, device_s=time_s, values=[], unread=[])
+        self._read(told, path, value)
+        return told
+
+    def _path(self, prefix: bytes, parent: Any, path: Any) -> str:
+        key = (prefix, path.SerializeToString())
+        known = self._paths.get(key)
+        if known is None:
+            known = self._paths[key] = self._gnmi.text(parent, path)
+        return known
+
+    def _read(self, told: ToldValues, path: str, value: Any) -> None:
+        """A tree's leaves have their names behind the path, without the module's."""
+        if isinstance(value, Mapping):
+            for name, each in value.items():
+                self._read(told, f"{path}/{_plain(name)}", each)
+            return
+        if isinstance(value, list) and (key := self._key(path)):
+            for each in value:
+                known = each.get(key) if isinstance(each, Mapping) else None
+                self._read(told, f"{path}[{key}={known}]", each if known is not None else {})
+            return
+        try:
+            meaning = self._meanings[path]
+        except KeyError:
+            meaning = self._meanings[path] = self._source.table.meaning_of(path)
+        if meaning is not None:
+            told.take(meaning, path, value)
+
+    def _key(self, path: str) -> str | None:
+        """What tells the entries of this list apart; None for one that nobody here reads."""
+        return self._source.table.keys.get(path.rpartition("/")[2])
+
+
+def _plain(name: str) -> str:
+    """`openconfig-qos:transmit-pkts` without its module; `Ethernet0:3` has none."""
+    module, _, rest = name.partition(":")
+    return rest if rest and "-" in module else name

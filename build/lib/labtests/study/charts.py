@@ -1,0 +1,122 @@
+"""Charts of studies as SVG: heat maps, a Pareto front, a figure over one key, ranks of patterns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labtests.core.drawing import (
+    BLACK,
+    BLUE,
+    GREY,
+    PAPER,
+    SKY,
+    VERMILION,
+    Axis,
+    Panel,
+    Parts,
+    box,
+    ceiling,
+    note,
+    rule,
+    sheet,
+    text,
+)
+
+LEFT, TOP, WIDE, HIGH = 200.0, 80.0, 500.0, 300.0
+MOST_SLICES = 10
+PALE, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
+
+
+def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str) -> str:
+    """The mean of a measure over two keys, each cut into slices where it has many values."""
+    xs, ys = (_labelled(points[key]) for key in keys)
+    cells = points[name].groupby([ys.to_numpy(), xs.to_numpy()]).mean()
+    columns, rows = (list(dict.fromkeys(each.sort_values())) for each in (xs, ys))
+    low, high = float(cells.min()), float(cells.max())
+    wide, tall = WIDE / len(columns), HIGH / len(rows)
+    parts: Parts = []
+    for row, y in enumerate(rows):
+        top = TOP + HIGH - tall * (row + 1)
+        parts.append(text((LEFT - 8, top + tall / 2 + 4), _named(points[keys[1]], y), align="end"))
+        for column, x in enumerate(columns):
+            corner = (LEFT + wide * column, top)
+            if (y, x) not in cells.index:
+                continue
+            value = float(cells[y, x])
+            share = (value - low) / (high - low) if high > low else 0.0
+            parts.append(box(corner, (wide - 1, tall - 1), _shade(share)))
+            ink = PAPER if share > 0.55 else BLACK
+            middle = (corner[0] + wide / 2, top + tall / 2 + 4)
+            parts.append(text(middle, f"{value:.3g}", ink, "middle"))
+    for column, x in enumerate(columns):
+        at = (LEFT + wide * (column + 0.5), TOP + HIGH + 17)
+        parts.append(text(at, _named(points[keys[0]], x), align="middle"))
+    parts.append(text((LEFT + WIDE / 2, TOP + HIGH + 38), keys[0], align="middle"))
+    parts.append(text((20, TOP - 10), keys[1]))
+    return sheet(TOP + HIGH + 50, name, "means; darker is more", parts)
+
+
+def _labelled(column: Any) -> Any:
+    """Numbers that stand for the values or slices of a key, in order."""
+    if column.nunique() <= MOST_SLICES or not pd.api.types.is_numeric_dtype(column):
+        return column.rank(method="dense").astype(int)
+    return pd.qcut(column, MOST_SLICES // 2, labels=False, duplicates="drop")
+
+
+def _named(column: Any, number: int) -> str:
+    """The middle of the values that a slice has."""
+    mine = column[_labelled(column) == number]
+    if pd.api.types.is_numeric_dtype(column) and mine.dtype != bool:
+        return f"{float(mine.median()):.4g}"
+    return str(mine.iloc[0])[:24]
+
+
+def _shade(share: float) -> str:
+    mixed = (round(p + (d - p) * share) for p, d in zip(PALE, DARK, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def front(points: pd.DataFrame, best: pd.DataFrame, names: tuple[str, str]) -> str:
+    """All points by two measures, and those that no other one beats."""
+    axes = []
+    for name in names:
+        low, high = float(points[name].min()), float(points[name].max())
+        axes.append(_axis(name, low, high))
+    panel = Panel(left=90, top=TOP, width=640, height=HIGH, x=axes[0], y=axes[1])
+    parts = panel.frame()
+    some = points.iloc[:: max(1, len(points) // 2000)]
+    for of, colour in ((some, SKY), (best, VERMILION)):
+        parts += panel.dots(of[list(names)].itertuples(index=False, name=None), colour)
+    words = f"{len(points)} points; {len(best)} that no other one beats are red"
+    return sheet(TOP + HIGH + 50, f"{names[1]} against {names[0]}", words, parts)
+
+
+def _axis(name: str, low: float, high: float) -> Axis:
+    if high > low and low >= 0 and low > 0.5 * high:
+        ticks = tuple(float(f"{tick:.3g}") for tick in np.linspace(low, high, 5))
+        return Axis(label=name, low=low, high=high, ticks=ticks)
+    return Axis(label=name, low=min(0.0, low), high=ceiling(high) if high > 0 else 1.0)
+
+
+def ranks(figures: Sequence[tuple[str, float]], bound: float, title: str, *, high: bool) -> str:
+    """A figure of each pattern as a bar, the worst first, and its bound; `high`: at least it."""
+    ordered = sorted(figures, key=lambda each: each[1], reverse=not high)
+    top = max([bound * 1.1, *(min(value, 5 * bound) for _, value in ordered)])
+    row, start = 15.0, 70.0
+    parts: Parts = []
+    for number, (name, value) in enumerate(ordered):
+        y = start + row * number
+        missed = value < bound if high else value > bound
+        colour = VERMILION if missed else BLUE
+        parts.append(text((LEFT - 8, y + 11), name, align="end"))
+        length = WIDE * min(value, top) / top
+        parts.append(box((LEFT, y + 2), (max(length, 1.0), row - 4), colour))
+        parts.append(text((LEFT + length + 6, y + 11), f"{value:.4g}", colour))
+    end = start + row * len(ordered)
+    at = LEFT + WIDE * bound / top
+    parts.append(rule((at, start - 4), (at, end), GREY, dashed=True))
+    parts += note((at + 4, start - 8), [f"{bound:g}"], GREY)
+    many = sum(v < bound if high else v > bound for _, v in ordered)
+    return sheet(end + 20, title, f"{many} of {len(ordered)} patterns miss it (red)", parts)

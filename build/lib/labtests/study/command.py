@@ -1,0 +1,107 @@
+"""What `labtests sweep` does."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from labtests.core.errors import LabError
+from labtests.core.private_files import write_private
+from labtests.study import page, tables
+from labtests.study.ledger import StudyLedger, rows_of
+from labtests.study.points import key_of, ran
+from labtests.study.reader import Sweep, load
+from labtests.study.running import Progress, StudyBench, Told, run, span
+from labtests.study.working import cores, workers
+
+STUDIES = Path("reports") / "studies"
+SAMPLED = 3
+TABLE, PAGE = "points.csv", "page.html"
+loaded = load
+
+
+def planned(sweep: Sweep, folder: Path, jobs: int | None) -> Iterator[str]:
+    """How many runs there are, how many are done, and about how long the rest takes: some that are
+    spread over the sweep are run for it, and not kept."""
+    asked = list(sweep.jobs())
+    done = _done(sweep, folder)
+    yield (
+        f"{sweep.form.name}: {len(asked)} runs ({len(sweep.patterns)} patterns, "
+        f"{len(sweep.form.seeds)} seeds), {len(done)} of them finished in {folder}"
+    )
+    left = len(asked) - len(done)
+    if left:
+        ran(sweep.base, asked[0], sweep.form.measure)  # what is compiled once
+        began = time.monotonic()
+        sample = asked[:: max(1, len(asked) // SAMPLED)][:SAMPLED]
+        for job in sample:
+            ran(sweep.base, job, sweep.form.measure)
+        each_s = (time.monotonic() - began) / len(sample)
+        many = jobs or cores()
+        yield f"about {span(each_s * left / many)} on {many} processes ({each_s:.2f} s a run)"
+
+
+def _done(sweep: Sweep, folder: Path) -> set[str]:
+    try:
+        kept = {each["key"] for each in rows_of(folder)}
+    except LabError:
+        return set()
+    digest = sweep.base.digest
+    return kept & {key_of(digest, job, sweep.form.measure) for job in sweep.jobs()}
+
+
+def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> Iterator[str]:
+    """Every run is finished or has failed; tables and page are written. Raises LabError."""
+    total = sweep.jobs_count
+    with StudyLedger(folder) as ledger, workers(where["scheduler"], where["jobs"]) as at:
+        progress = Progress(total, told)
+        bench = StudyBench(sweep.base, sweep.form.measure, ledger, at)
+        rows = run(bench, sweep.jobs(), progress)
+    tables.write(tables.tidy(rows), folder / TABLE)
+    _write(folder / PAGE, page.of_sweep(sweep.form.name, rows))
+    bad = [each for each in rows if "failed" in each]
+    yield f"{sweep.form.name}: {total} runs, {len(bad)} failed; {folder / TABLE}, {folder / PAGE}"
+    for reason in list(dict.fromkeys(each["failed"] for each in bad))[:5]:
+        yield f"failed: {reason}"
+
+
+def has_failed(sweep: Sweep, folder: Path) -> bool:
+    """Whether a run of this sweep has."""
+    asked = {key_of(sweep.base.digest, job, sweep.form.measure) for job in sweep.jobs()}
+    return any("failed" in each for each in rows_of(folder) if each["key"] in asked)
+
+
+def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
+    """What a folder's runs come to. Raises LabError."""
+    rows = rows_of(folder)
+    points, keys, names = tables.by_point(rows)
+    bad = sum("failed" in each for each in rows)
+    yield f"{len(rows)} runs, {bad} failed; {len(points)} points, each with its worst figures"
+    for name in names if len(points) else ():
+        yield ""
+        if not tables.varies(points[name]):
+            yield f"{name}: {points[name].iloc[0]:g} at every point"
+            continue
+        yield f"{name}: best"
+        yield from ("  " + line for line in _lines(tables.best(points, name)[[*keys, name]]))
+        matter = tables.sensitivities(points, keys, name)
+        told = sorted(matter.items(), key=lambda item: -item[1])
+        yield "  matters: " + ", ".join(f"{key} {share:.0%}" for key, share in told)
+        for (one, other), share in tables.interactions(points, keys, name).items():
+            if share >= 0.05:
+                yield f"  together: {one} with {other} {share:.0%} more than each alone"
+    if table is not None:
+        tables.write(tables.tidy(rows), table)
+    if html is not None:
+        _write(html, page.of_sweep(folder.name, rows))
+
+
+def _lines(table: object) -> list[str]:
+    return str(table.to_string(index=False)).splitlines()  # type: ignore[attr-defined]
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        write_private(file, text)
+    except OSError as error:
+        raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,80 @@
+"""Offline pages of studies, in the style of the report's page. Nothing is fetched, no script."""
+
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from labtests.core.printable import visible
+from labtests.study import charts, tables
+from labtests.study.ledger import Row
+
+MOST_MEASURES, MOST_FAILED = 8, 10
+
+
+def of_sweep(name: str, rows: Sequence[Row]) -> str:
+    """What a sweep has found."""
+    points, keys, names = tables.by_point(rows)
+    known = [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
+    bad = list(dict.fromkeys(each["failed"] for each in rows if "failed" in each))
+    parts = [_measure(points, keys, each) for each in known]
+    return rendered(
+        "sweep.html.j2",
+        title=name,
+        runs=len(rows),
+        failed=sum("failed" in each for each in rows),
+        reasons=bad[:MOST_FAILED],
+        points=len(points),
+        parts=parts,
+        fronts=_fronts(points, known),
+    )
+
+
+def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]:
+    matter = tables.sensitivities(points, keys, name)
+    ordered = sorted(matter, key=lambda key: -matter[key])
+    varied = [key for key in ordered if points[key].nunique() > 1]
+    together = tables.interactions(points, keys, name)
+    best = tables.best(points, name)[[*keys, name]]
+    return {
+        "name": name,
+        "heading": list(best.columns),
+        "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
+        "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
+        "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],
+        "map": Markup(charts.heat_map(points, (varied[0], varied[1]), name))
+        if len(varied) > 1
+        else "",
+    }
+
+
+def _fronts(points: pd.DataFrame, names: list[str]) -> list[Markup]:
+    """Of each measure against the first one that the other end of it works against."""
+    found = []
+    for number, one in enumerate(names[:3]):
+        for other in names[number + 1 : 3]:
+            whole = points.dropna(subset=[one, other])
+            best = tables.pareto(whole, (one, other))
+            found.append(Markup(charts.front(whole, best, (one, other))))
+    return found
+
+
+def _short(cell: object) -> str:
+    return f"{cell:.5g}" if isinstance(cell, float) else str(cell)
+
+
+def rendered(template: str, **values: object) -> str:
+    """A page of templates/, self-contained."""
+    style = resources.files("labtests.report").joinpath("style.css").read_text(encoding="utf-8")
+    environment = Environment(
+        loader=PackageLoader("labtests.study"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    css = Markup(style)
+    return visible(environment.get_template(template).render(style=css, **values))

@@ -1,0 +1,129 @@
+"""The runs of a study as tables: tidy rows, the best points, what matters, what works together."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labtests.core.errors import LabError
+from labtests.core.private_files import write_bytes, write_private
+from labtests.study.ledger import Row
+from labtests.study.measures import higher_is_better
+
+_NOISE = 1e-9  # of the largest figure
+FEWEST = 4
+"""Points that a statement about keys needs."""
+
+
+def tidy(rows: Sequence[Row]) -> pd.DataFrame:
+    """A line for each run: values of keys, pattern, seed, figures, why it failed."""
+    return pd.DataFrame(
+        [
+            {
+                **{key: _cell(value) for key, value in each["values"].items()},
+                **{name: each.get(name) for name in ("pattern", "seed", "took_s", "failed")},
+                **(each.get("measured") or {}),
+            }
+            for each in rows
+        ]
+    )
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, bool)) else repr(value)
+
+
+def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Each point's figures over its patterns and seeds, the worst one of each; keys; measures.
+
+    A point with a failed run is not there: its worst is not known."""
+    keys = list(dict.fromkeys(key for each in rows for key in each["values"]))
+    names = list(dict.fromkeys(n for each in rows for n in each.get("measured") or {}))
+    table = tidy(rows)
+    if table.empty or not names or not keys:
+        return pd.DataFrame(columns=[*keys, *names]), keys, names
+    how = {name: "min" if higher_is_better(name) else "max" for name in names}
+    grouped = table.groupby(keys, sort=False, dropna=False)
+    whole = grouped["failed"].count() == 0
+    points = grouped.agg(how)[whole]
+    return points.reset_index(), keys, names
+
+
+def best(points: pd.DataFrame, name: str, many: int = 5) -> pd.DataFrame:
+    """The best points by one measure."""
+    return points.sort_values(name, ascending=not higher_is_better(name)).head(many)
+
+
+def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
+    """Of each key, the share of a measure's variance that it explains alone: the variance of the
+    means in up to eight slices of the key (first-order index: Saltelli, Global Sensitivity
+    Analysis, 1.2.5). Keys of one value, and too few points, have 0."""
+    if len(points) < FEWEST or not varies(points[name]):
+        return dict.fromkeys(keys, 0.0)
+    return {key: _explained(points[name], [_slices(points[key])]) for key in keys}
+
+
+def interactions(
+    points: pd.DataFrame, keys: Sequence[str], name: str
+) -> dict[tuple[str, str], float]:
+    """Of each two keys, what they explain together beyond what each explains alone."""
+    alone = sensitivities(points, keys, name)
+    found = {}
+    for number, one in enumerate(keys):
+        for other in keys[number + 1 :]:
+            slices = [_slices(points[one], 4), _slices(points[other], 4)]
+            if len(points) >= 4 * FEWEST and varies(points[name]):
+                both = _explained(points[name], slices)
+                found[one, other] = max(0.0, both - alone[one] - alone[other])
+    return found
+
+
+def varies(figures: Any) -> bool:
+    """Whether figures differ by more than sums of floats are off: there is something to explain."""
+    return bool(figures.std(ddof=0) > _NOISE * figures.abs().max())
+
+
+def _slices(column: Any, most: int = 8) -> Any:
+    if column.nunique() <= most or not pd.api.types.is_numeric_dtype(column):
+        return column
+    return pd.qcut(column, most, duplicates="drop")
+
+
+def _explained(figures: Any, slices: list[Any]) -> float:
+    grouped = figures.groupby([each.to_numpy() for each in slices], observed=True)
+    means, weights = grouped.mean(), grouped.count()
+    between = float((weights * (means - figures.mean()) ** 2).sum() / weights.sum())
+    return between / float(figures.var(ddof=0))
+
+
+def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The points that no other one beats in all of these measures."""
+    signs = [-1 if higher_is_better(name) else 1 for name in names]
+    found: Any = points[list(names)].to_numpy(dtype=float) * signs
+    order = np.lexsort(found.T[::-1])
+    kept: list[int] = []
+    for number in order:  # no later one beats an earlier one in all
+        mine = found[number]
+        front = found[kept]
+        beaten = (front <= mine).all(axis=1) & (front < mine).any(axis=1)
+        if not np.isnan(mine).any() and not beaten.any():
+            kept.append(int(number))
+    return points.iloc[kept]
+
+
+def write(table: pd.DataFrame, file: Path) -> None:
+    """As parquet or CSV, by its name. Raises LabError."""
+    try:
+        if file.suffix == ".parquet":
+            write_bytes(file, table.to_parquet(index=False))
+        else:
+            write_private(file, table.to_csv(index=False))
+    except ImportError as error:
+        raise LabError(
+            f"{file}: parquet needs the package pyarrow, which is not installed\n"
+            "  remedy: pip install pyarrow, or a name that ends in .csv"
+        ) from error
+    except OSError as error:
+        raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,115 @@
+"""What `labtests tune` does."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from labtests.core.errors import InventoryError, LabError, WrongOption
+from labtests.core.private_files import write_private
+from labtests.profile.form import ProfileFile
+from labtests.study import bounds, patterns, proposal, tables
+from labtests.study.goals import FAR, MEASURES, standings
+from labtests.study.ledger import StudyLedger
+from labtests.study.points import Base, case_of
+from labtests.study.reader import base_of
+from labtests.study.running import StudyBench, Told
+from labtests.study.tuning import Search, SearchPlan, out_of, steps_around
+from labtests.study.tuning import proposal as best_of
+from labtests.study.working import workers
+
+UNSEEN_EVERY = 3
+"""Each third pattern is kept from the search."""
+WORST_OFF = 8
+TABLE, PAGE = "points.csv", "page.html"
+Options = Mapping[str, Any]
+
+
+def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[str]:
+    """The profile and the page are written. Raises LabError."""
+    base = base_of(options["case"], options["testbed"], file)
+    own = base.profile({})
+    _expect_marking(file, own)
+    case = case_of(base.tree({}), "case")
+    ranges = bounds.ranges(case, own, timers=options["timers"], given=options["bounds"])
+    seen, unseen = _split(base, options["patterns"])
+    with StudyLedger(folder) as ledger, workers(options["scheduler"], options["jobs"]) as at:
+        bench = StudyBench(base, MEASURES, ledger, at)
+        plan = SearchPlan(
+            ranges=ranges,
+            patterns=seen,
+            seeds=tuple(range(1, 1 + options["seeds"])),
+            trials=options["trials"],
+            minutes=options["minutes"],
+            sampler=options["sampler"],
+            storage=options["storage"] or out_of(folder.absolute()),
+            title=f"{own.name}-{base.digest[:12]}-{len(seen)}-{'-'.join(sorted(ranges))}"[:500],
+        )
+        told(f"{len(seen)} patterns are searched, {len(unseen)} are kept for the check")
+        search = Search(plan, bench, told)
+        tried = search.run()
+        evidence = _evidence(str(own.name), search, plan, tried, unseen)
+        tables.write(tables.tidy(list(ledger.rows.values())), folder / TABLE)
+    out = options["write"] or folder / f"{own.name}-tuned.yaml"
+    assert base.profile_tree is not None
+    _write(out, proposal.written(base.profile_tree, evidence.chosen.values, out))
+    _write(folder / PAGE, proposal.page(evidence))
+    yield from proposal.lines(evidence)
+    for warning in proposal.checked_profile(out):
+        yield f"warning: {warning}"
+    yield f"{out}, {folder / PAGE}"
+
+
+def _expect_marking(file: Path, profile: ProfileFile) -> None:
+    if len(profile.ecn) != 1:
+        problem = "a profile to tune has one entry: Kmin, Kmax and Pmax are what is searched"
+        raise InventoryError([f"{file}:1:1: ecn: {problem}"])
+
+
+def _split(base: Base, asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The patterns of the search, and those that it never sees: each third one."""
+    fit, _ = patterns.fitting(base.case_tree)
+    if asked != "all":
+        names = [name.strip() for name in asked.split(",")]
+        for name in names:
+            if name not in fit:
+                raise WrongOption(f"--patterns: no pattern {name} fits this network")
+        fit = names
+    if len(fit) < UNSEEN_EVERY:
+        raise WrongOption(f"--patterns: {len(fit)} patterns: at least {UNSEEN_EVERY}")
+    unseen = fit[UNSEEN_EVERY - 1 :: UNSEEN_EVERY]
+    return tuple(name for name in fit if name not in unseen), tuple(unseen)
+
+
+def _evidence(
+    name: str, search: Search, plan: SearchPlan, tried: list[Any], unseen: tuple[str, ...]
+) -> proposal.TuningEvidence:
+    chosen = best_of(tried)
+    fresh_seed = max(plan.seeds) + 1
+    worst = sorted(chosen.figures, key=lambda each: -_bad(chosen.figures[each]))[:WORST_OFF]
+    near = []
+    for what, values in steps_around(chosen.values, plan.ranges):
+        near.append((what, _short(search.figures(values, worst, plan.seeds[:1]))))
+    return proposal.TuningEvidence(
+        title=name,
+        tried=tried,
+        unseen=search.figures(chosen.values, unseen, [fresh_seed]),
+        near=near,
+        near_base=_short(search.figures(chosen.values, worst, plan.seeds[:1])),
+    )
+
+
+def _bad(figures: tuple[float, float, float]) -> float:
+    throughput, paused, latency_us = figures
+    ratios = ((1 - throughput) / 0.05, paused / 0.01, latency_us / 80)
+    return sum(min(ratio, FAR) for ratio in ratios)
+
+
+def _short(figures: Any) -> float:
+    return sum(each.short for each in standings(figures))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        write_private(file, text)
+    except OSError as error:
+        raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""A session with a device: commands, replies, batches of them, and SSH."""

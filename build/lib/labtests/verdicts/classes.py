@@ -1,0 +1,230 @@
+"""Which queue each DSCP gets, told by counts alone.
+
+The DSCPs of a round are sent in different powers of two: 1, 2, 4, ... packets. Whatever a queue
+counts is the sum of exactly one selection of them, so that its count says which DSCPs it got.
+
+A round of all DSCPs, each in another number, is told by its sums: one that came astray is missing
+in one queue and too much in another.
+
+Where each is sent several times as often (8, 16, 32, ...), a rest below the least of them is
+somebody else's (ARP, LLDP, STP). It excuses nothing: what is lost of ours lacks in the multiples.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.core.units import dscp_of_tos
+from labtests.measure.evidence import Evidence
+from labtests.verdicts import checks, packets, path, port_drops
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Outcome,
+    Verdict,
+    conclude,
+    failed,
+    missing,
+    name_of,
+    passed,
+    unproven,
+)
+
+DSCPS = frozenset(range(64))
+SHOWN = 4  # sentences of those that came astray
+
+
+def classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Verdict:
+    """Every packet of each DSCP came into the queue that `queues` (64 of them) has for it, and no
+    other queue got any. A round in which others sent as well tells nothing."""
+    assert rounds, "no round was sent"
+    counts = [flow.sent_datagrams or 0 for seen in rounds for flow in seen.flows]
+    used = len(set(queues))
+    return conclude(
+        "Does each DSCP reach its configured queue?",
+        rounds[0],
+        _classified(rounds, queues),
+        passing=f"{len(DSCPS)} DSCPs in {used} queues as the map says, {sum(counts)} packets, "
+        "each in its queue and none elsewhere",
+    )
+
+
+def undisturbed(evidence: Evidence) -> bool:
+    """Whether the queues counted as many packets as were sent: then the counts can be read."""
+    return all(finding.outcome is Outcome.PASS for finding in _whole(evidence))
+
+
+def _classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Iterator[Finding]:
+    sent = {dscp_of_tos(flow.tos) for seen in rounds for flow in seen.flows}
+    if sent != DSCPS or len(queues) != len(DSCPS):
+        yield unproven(f"only {len(sent)} of 64 DSCPs were sent, {len(queues)} are in the map")
+        return
+    for seen in rounds:
+        yield from _whole(seen)
+    whole = [seen for seen in rounds if undisturbed(seen)]
+    ports = [(seen, port) for seen in whole for port in (seen.bottleneck, *_passed(seen))]
+    yield from _shortened([_as_mapped(seen, port, queues) for seen, port in ports])
+
+
+def _whole(seen: Evidence) -> Iterator[Finding]:
+    counts = [flow.sent_datagrams or 0 for flow in seen.flows]
+    for flow in seen.flows:
+        if flow.status is not FlowStatus.COMPLETE:
+            yield unproven(f"{flow.sender} -> {flow.receiver} ({flow.tool}): {flow.because}")
+    if not all(counts) or len(set(counts)) < len(counts):
+        yield unproven(f"counts of {counts} packets cannot be told apart")
+    yield from (unproven(sentence) for sentence in seen.changed)
+    yield from checks.counters_of_the_end(seen)
+    yield from _none_dropped(seen)
+    moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
+    for port in _passed(seen):
+        moved += path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
+    for difference in moved:
+        if difference.increase is None:
+            yield missing(difference, "known", "packets")
+    yield from (_all_came(seen, port) for port in (seen.bottleneck, *_passed(seen)))
+
+
+def _passed(seen: Evidence) -> tuple[path.Where, ...]:
+    """The ports before the bottleneck of which counters of queues were asked for."""
+    return tuple(
+        each.port
+        for each in seen.crossings
+        if path.of_queues(seen, each.port, c.QUEUE_FORWARDED_PACKETS)
+    )
+
+
+def _all_came(seen: Evidence, port: path.Where) -> Finding:
+    """The queues of a port counted every packet."""
+    sent = sum(flow.sent_datagrams or 0 for flow in seen.flows)
+    total = sum(_ours(seen, port, queue) for queue in _grown(seen, port))
+    stray = sum(_grown(seen, port).values()) - total
+    where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
+    fact = Fact(
+        name=f"packets through all queues{where}, {seen.name}",
+        measured=total,
+        bound=f"= {sent}",
+        unit="packets",
+        margin=0,
+        note=f"and {stray} of others" if stray else "",
+    )
+    if sent and total == sent:
+        return passed(fact)
+    return unproven(
+        f"{sent} packets were sent and the queues{where} counted {total}: lost, late, or "
+        "somebody else's",
+        fact,
+    )
+
+
+def _grown(seen: Evidence, port: path.Where) -> dict[int, int]:
+    """What each queue of a port forwarded."""
+    found = path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
+    return {each.key[3]: each.increase or 0 for each in found}
+
+
+def _none_dropped(seen: Evidence) -> Iterator[Finding]:
+    for drops in port_drops.drops_of_bottleneck(seen, packets.queues_of(seen)):
+        if drops.increase:
+            yield unproven(f"{name_of(drops)} grew by {drops.increase}: whose packets is not known")
+
+
+def _ours(seen: Evidence, port: path.Where, queue: int) -> int:
+    """What a queue counted, without the rest that is not a multiple of the least count sent."""
+    got = _grown(seen, port).get(queue, 0)
+    least = min((flow.sent_datagrams or 0 for flow in seen.flows), default=0)
+    return got - got % least if least else got
+
+
+def _as_mapped(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Finding:
+    """At a port; `queues` is the map of the bottleneck."""
+    expected = _expected(seen, port, queues)
+    where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
+    got = {queue: _ours(seen, port, queue) for queue in sorted({*_grown(seen, port), *expected})}
+    facts = [
+        _count(f"queue {queue}{where}", {dscp_of_tos(f.tos) for f in due}, count, _sum(due))
+        for queue, count in got.items()
+        for due in [expected.get(queue, ())]
+    ]
+    sender = seen.flows[0].sender
+    astray = [
+        f"DSCP {dscp} of {sender} reached queue {came}{where}, expected {due}"
+        for dscp, came, due in (_by_code(expected, got) if _is_coded(seen) else ())
+    ]
+    off = {queue: n for queue, n in got.items() if n != _sum(expected.get(queue, ()))}
+    if off and not astray:
+        told = ", ".join(
+            f"queue {queue}{where} got {n} of {_sum(expected.get(queue, ()))} packets"
+            for queue, n in off.items()
+        )
+        astray.append(f"{sender}: {told}{_by_sums(expected, got)}")
+    return failed("; ".join(sorted(astray)), *facts) if astray else passed(*facts)
+
+
+Due = Mapping[int, tuple[FlowResult, ...]]
+"""The flows of each queue, by a map."""
+Astray = Iterator[tuple[int, int, int]]
+"""DSCP, the queue that it came into, the queue that it is due in."""
+
+
+def _expected(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Due:
+    crossed = next((each.queues for each in seen.crossings if each.port == port), None)
+    found: dict[int, tuple[FlowResult, ...]] = {}
+    for number, flow in enumerate(seen.flows):
+        queue = queues[dscp_of_tos(flow.tos)] if crossed is None else crossed.get(number)
+        if queue is not None:
+            found[queue] = (*found.get(queue, ()), flow)
+    return found
+
+
+def _sum(flows: Iterable[FlowResult]) -> int:
+    return sum(flow.sent_datagrams or 0 for flow in flows)
+
+
+def _is_coded(seen: Evidence) -> bool:
+    """Whether every sum of the counts is that of one selection only: powers of two."""
+    counts = [flow.sent_datagrams or 0 for flow in seen.flows]
+    return not any(count & (count - 1) for count in counts)
+
+
+def _by_code(expected: Due, got: Mapping[int, int]) -> Astray:
+    due = {flow: queue for queue, flows in expected.items() for flow in flows}
+    for queue, count in got.items():
+        for flow, own in due.items():
+            if own != queue and count & (flow.sent_datagrams or 0):
+                yield dscp_of_tos(flow.tos), queue, own
+
+
+def _by_sums(expected: Due, got: Mapping[int, int]) -> str:
+    """Where one DSCP alone explains what is missing in a queue and too much in another one."""
+    off = {queue: count - _sum(expected.get(queue, ())) for queue, count in got.items()}
+    found = [
+        f"DSCP {dscp_of_tos(flow.tos)} in queue {other}"
+        for queue, flows in expected.items()
+        for flow in flows
+        for other, more in off.items()
+        if more == -off.get(queue, 0) == flow.sent_datagrams
+    ]
+    return f": as {found[0]} would be" if len(found) == 1 else ""
+
+
+def _count(queue: str, due: set[int], got: int, wanted: int) -> Fact:
+    names = ", ".join(map(str, sorted(due)))
+    return Fact(
+        name=f"{queue}: packets of {f'DSCP {names}' if due else 'no DSCP'}",
+        measured=got,
+        bound=f"= {wanted}",
+        unit="packets",
+        margin=-abs(got - wanted),
+    )
+
+
+def _shortened(findings: list[Finding]) -> Iterator[Finding]:
+    """One sentence for all that came astray."""
+    yield from (f for f in findings if f.outcome is Outcome.PASS)
+    red = [f for f in findings if f.outcome is not Outcome.PASS]
+    said = [part for f in red for part in f.because.split("; ")]
+    more = f"; and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    if red:
+        facts = (fact for f in red for fact in f.facts)
+        yield failed("; ".join(said[:SHOWN]) + more, *facts)

@@ -1,0 +1,96 @@
+"""Several equally short ways: does a switch spread its flows over all of them?
+
+A flow keeps its way, by a hash of addresses and ports, so that a switch can only spread flows, and
+by chance: of n flows, each way of w has n/w as a mean, and seldom far fewer.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb
+
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence
+from labtests.verdicts import checks, path
+from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, failed, passed, unproven
+
+Ways = Mapping[str, Sequence[path.Where]]
+"""Of a switch: the ports by which it can send on to the receiver, all equally good."""
+
+BY_CHANCE = 1e-6
+"""How often a good hash may leave a way with less than it is held to."""
+ROUGHLY = 0.5
+"""Flows are not equally fast: a way with so many has at least this part of their equal share."""
+
+
+def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> Verdict:
+    """Each of these ways was taken. `flows`: how many come by each switch, of which each may take a
+    way of its own (queue pairs, connections)."""
+    return conclude(
+        "Were all equally short ways taken?",
+        evidence,
+        _spread_over(evidence, ways, flows),
+        passing="; ".join(_said(evidence, each) for each in ways.values()),
+        remedy="look at what the switch's hash is made of (UDP ports have to be in it), and at its "
+        "seed: switches of several tiers with one seed choose alike",
+    )
+
+
+def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    if not ways:
+        yield unproven("no switch has several ways to choose from")
+    for switch, ports in ways.items():
+        moved = [_packets(evidence, port) for port in ports]
+        known = [packets for packets in moved if packets is not None]
+        if len(known) != len(moved) or not sum(known):
+            yield unproven(f"{switch}: it is not counted what left by its ways, or nothing did")
+            continue
+        for port, packets in zip(ports, known, strict=True):
+            yield _taken(port, packets / sum(known), len(ports), flows.get(switch, 0))
+
+
+def _packets(evidence: Evidence, port: path.Where) -> int | None:
+    """What left by a port, in all its queues."""
+    each = [d.increase for d in path.of_queues(evidence, port, c.QUEUE_FORWARDED_PACKETS)]
+    return None if not each or None in each else sum(number or 0 for number in each)
+
+
+def _taken(port: path.Where, share: float, ways: int, flows: int) -> Finding:
+    """A way with next to no packets has none of the flows: acknowledgements of others are few."""
+    least = ROUGHLY * fewest(flows, ways) / flows if flows else 0.0
+    fact = Fact(
+        name=f"packets by {' '.join(port)} / by all {ways} ways",
+        measured=round(share, 4),
+        bound=f">= {least:.4g}",
+        unit="ratio",
+        margin=round(share - least, 4),
+    )
+    if not least:
+        return unproven(
+            f"{flows} flows may leave one of {ways} ways empty by chance: more are needed", fact
+        )
+    if share >= least:
+        return passed(fact)
+    return failed(
+        f"{' '.join(port)} carried {100 * share:.1f} % of the packets, and {flows} flows leave no "
+        f"way of {ways} with less than {100 * least:.1f} %: the hash of {port[0]} is polarised",
+        fact,
+    )
+
+
+def fewest(flows: int, ways: int) -> int:
+    """So many of these flows take each of the ways at least, but for one in a million times."""
+    below, number = 0.0, -1
+    while below <= BY_CHANCE and number < flows:
+        number += 1
+        chance = comb(flows, number) * (ways - 1) ** (flows - number) / ways**flows
+        below += chance
+    return number
+
+
+def _said(evidence: Evidence, ports: Sequence[path.Where]) -> str:
+    moved = [_packets(evidence, port) or 0 for port in ports]
+    parts = ", ".join(
+        f"{port} {100 * packets / max(sum(moved), 1):.0f} %"
+        for (_, port), packets in zip(ports, moved, strict=True)
+    )
+    return f"{ports[0][0]} sent by {parts}"
