@@ -91,9 +91,8 @@ def main(nights: int = 1000, suites: int = 50) -> None:
             _timed("site", lambda: write_site(history, site))
         _timed("history list", lambda: command.listed(where, testbed="", backend="", most=20))
         _timed("history show", lambda: command.shown(where, str(nights)))
-        _timed(
-            "history trend", lambda: command.trends(where, **lab, test="", every=False, most=365)
-        )
+        asked = command.TrendRequest(**lab, test="", every=False, most=365)
+        _timed("history trend", lambda: command.trends(where, asked))
         _timed("history flaky", lambda: command.flaky_suites(where, **lab))
         _timed("metrics write", lambda: metrics.write_metrics(where, folder / "labtests.prom"))
         largest = max(site.iterdir(), key=lambda page: page.stat().st_size)

@@ -72,7 +72,8 @@ def show(where: str, run: str) -> None:
 )
 def trend(where: str, **asked: Any) -> None:
     """Figures that moved in the newest runs, since when, and what changed that day."""
-    _lines(_command().trends(where, **asked))
+    command = _command()
+    _lines(command.trends(where, command.TrendRequest(**asked)))
 
 
 @history.command()
