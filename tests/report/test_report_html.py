@@ -6,6 +6,7 @@ import hashlib
 import html as escapes
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labtests.__main__ import main
-from labtests.report import css, page, read_run
+from labtests.report import Past, css, page, read_run
 from labtests.report.runs import UnreadableRun
+from labtests.report.suites import suites_of
 from labtests.report.text import amount, gbit, seconds, signed
 from labtests.report.view import error_of
 from labtests.transport.chronicle import Chronicle
@@ -681,3 +683,13 @@ def test_a_run_folder_that_cannot_be_rendered_is_a_sentence(
     assert (result.exit_code, result.stdout) == (2, "")
     assert problem in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_names_of_many_tests_take_no_longer_each(test_of: Any, verdict_of: Any) -> None:
+    """A parametrised suite may have thousands; twenty thousand were an hour once."""
+    test = test_of("many", "pass", [verdict_of()])
+    tests = [{**test, "id": f"suites/test_many.py::test_of_{n}"} for n in range(20_000)]
+    began_s = time.process_time()
+    found = suites_of({"tests": tests}, Past())
+    assert [found[0].name, len(found)] == ["many: 0", 20_000]
+    assert time.process_time() - began_s < 30
