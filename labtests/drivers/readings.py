@@ -3,12 +3,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from labtests.capabilities import counters as c
+from labtests.capabilities.facts import LinkErrors, PortTelemetry
 from labtests.capabilities.records import Reading, Scope
+from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
+
+ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
+"""Frames that arrived broken, and those that could not be sent whole."""
 
 
 def unit_of(counter: str) -> str:
     """What a counter counts, by its name."""
+    if counter in (c.WATCHDOG_SHUTDOWNS, c.WATCHDOG_RESTORED):
+        return "events"
     return "bytes" if counter.endswith("_bytes") else "packets"
 
 
@@ -37,6 +45,15 @@ class Answered:
             source=source,
             missing=missing if value is None else "",
         )
+
+
+class ErrorsAmongCounters(LinkErrors, PortTelemetry):
+    """A switch that counts what a bad cable does among all that a port counts."""
+
+    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
+        """Frames that arrived broken, and those that could not be sent whole."""
+        found = yield from self.port_counters(port)
+        return tuple(reading for reading in found if reading.counter in ERRORS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

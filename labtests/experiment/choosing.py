@@ -12,12 +12,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.facts import TaggedPorts, Tags
-from labtests.capabilities.settings import (
-    DCQCN_NP,
-    NOTIFICATION_POINT,
-    QUEUE_MAP,
-    SCHEDULING,
-)
+from labtests.capabilities.settings import DCQCN_NP, NOTIFICATION_POINT, QUEUE_MAP, SCHEDULING
 from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles

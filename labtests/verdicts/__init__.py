@@ -17,27 +17,24 @@ from labtests.verdicts.filled import behind_bytes, pauses_at, took_what_came
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
+from labtests.verdicts.losses import drops_as_expected, lossless
 from labtests.verdicts.marking import unmarked
 from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_before_paused
 from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
+from labtests.verdicts.pauses import paused
 from labtests.verdicts.points import ahead, gets_less, recovered, spaced
-from labtests.verdicts.questions import (
-    drops_as_expected,
-    lossless,
-    paused,
-    slowed_by_marks,
-    throttled,
-)
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
+from labtests.verdicts.slowing import slowed_by_marks
 from labtests.verdicts.soak import steady
 from labtests.verdicts.sound import sound
 from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import dropped_all, kept_through, left_alone, shut_in_time
 from labtests.verdicts.streamed import headrooms, kept_headroom, no_bursts
+from labtests.verdicts.throttling import throttled
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 

@@ -16,8 +16,9 @@ from labtests.verdicts import (
     idle,
     outcome,
     path,
+    pauses,
     port_drops,
-    questions,
+    slowing,
     sound,
     witnesses,
 )
@@ -264,7 +265,7 @@ def _as_much_as_others(evidence: Evidence) -> Iterator[Finding]:
             others = (sum(rates) - rate) / max(len(rates) - 1, 1)
             if others:
                 name = f"{flow.sender} -> {flow.receiver}: goodput / mean of the others"
-                part = checks.bounded(name, rate / others, at_least=questions.FAIR_AMONG_PEERS)
+                part = checks.bounded(name, rate / others, at_least=slowing.FAIR_AMONG_PEERS)
                 yield outcome.or_unproven(part, f"the limit of {flow.sender}, or it stalled")
 
 
@@ -278,7 +279,7 @@ def _line(evidence: Evidence, at: Egress) -> float:
 
 def all_paused(evidence: Evidence) -> Verdict:
     """PFC held each host that sent, by more frames than now and then, as its NIC confirms."""
-    frames = [questions.pauses_sent(evidence, place).increase or 0 for place in _nics(evidence)]
+    frames = [pauses.pauses_sent(evidence, place).increase or 0 for place in _nics(evidence)]
     return conclude(
         "Did pauses hold every host?",
         evidence,
@@ -292,7 +293,7 @@ def _all_paused(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     least = checks.CONGESTION_EVENTS_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     for place in _nics(evidence):
-        sent = questions.pauses_sent(evidence, place)
+        sent = pauses.pauses_sent(evidence, place)
         if sent.increase is None:
             yield missing(sent, f"> {least:.3g}", "frames")
             continue

@@ -37,6 +37,9 @@ SWING_SHARE = 0.25
 """Of the best row of a sender while all send, its least: halfway (by ratio) between a sender that
 is held to a tenth and the widest swing under DCQCN in healthy labs, 0.72 (rows of 1 s, simulated,
 1G to 100G, 2 to 8 senders)."""
+FAIR_SHARE_LEAST = 0.1
+"""Of its fair share, each sender under DCQCN while all send: below, it is starved. The source had
+0.15 of it, healthy simulated labs half of it and more."""
 OVER_THE_LINE = 1.05
 """Of the line, what all get together: what was held up before may be in the rows after it."""
 OVER_THE_TIME, LATE_S = 1.1, 0.5

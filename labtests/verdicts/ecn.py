@@ -5,15 +5,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import (
-    checks,
-    goodput,
-    idle,
-    outcome,
-    packets,
-    port_drops,
-    witnesses,
-)
+from labtests.verdicts import checks, goodput, idle, outcome, packets, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import PriorityMemory, Reading
 from labtests.measure.evidence import Evidence, Key, Place
-from labtests.verdicts import port_drops, questions, storms, witnesses
+from labtests.verdicts import pauses, port_drops, storms, witnesses
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES, Limits
 from labtests.verdicts.outcome import (
     Fact,
@@ -120,7 +120,7 @@ def behind_bytes(slowly: Evidence, fast: Evidence, *, frames: int = 0) -> int:
 
 
 def _paused(evidence: Evidence, place: Place) -> Finding:
-    sent = questions.pauses_sent(evidence, place)
+    sent = pauses.pauses_sent(evidence, place)
     if sent.increase:
         return passed()
     why = sent.unusable or "stayed 0: the load was over before its port was full"

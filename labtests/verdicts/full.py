@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, idle, path, port_drops, questions, witnesses
+from labtests.verdicts import checks, idle, path, port_drops, slowing, witnesses
 from labtests.verdicts.outcome import Finding, Verdict, conclude, unproven
 
 
@@ -19,7 +19,7 @@ def full_and_marked(evidence: Evidence) -> Verdict:
         [
             *checks.ran(evidence),
             *_full(evidence),
-            questions.marked(evidence),
+            slowing.marked(evidence),
             witnesses.marks_agree(evidence),
             *_nothing_dropped(evidence),
             idle.quiet_marks(evidence),

@@ -166,3 +166,13 @@ def time_together(evidence: Evidence) -> tuple[float, float] | None:
         return None
     known = all(map(math.isfinite, (*starts, *ends)))
     return (max(starts), min(ends)) if known else None
+
+
+def told(evidence: Evidence) -> str:
+    """What the first sender had alone, and all of them together, for a sentence."""
+    solo, shared = alone(evidence), together(evidence)
+    if not solo or not shared:
+        return "no goodput over time"
+    got = " + ".join(f"{rate / 1e9:.2f}" for rate in shared)
+    first = evidence.senders[0].device
+    return f"{first} had {solo / 1e9:.2f} Gb/s alone; together {got} Gb/s"

@@ -8,7 +8,7 @@ from itertools import product
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, goodput, idle, outcome, questions, witnesses
+from labtests.verdicts import checks, goodput, idle, outcome, pauses, slowing, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -37,7 +37,7 @@ def marked_before_paused(evidence: Evidence, *, ceiling_bits_per_s: float) -> Ve
     """Marks and CNPs held all senders, who shared the line fairly and kept it full, and next to no
     pause frame was sent."""
     marks = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS).increase
-    frames = sum(questions.pauses_sent(evidence, p).increase or 0 for p in evidence.senders)
+    frames = sum(pauses.pauses_sent(evidence, p).increase or 0 for p in evidence.senders)
     return conclude(
         "Did marks hold the senders before pauses had to?",
         evidence,
@@ -74,8 +74,8 @@ def held_by_cnps(evidence: Evidence) -> Verdict:
 
 def _held_by_cnps(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield questions.marked(evidence)
-    told = questions.told_by_cnps(evidence)
+    yield slowing.marked(evidence)
+    told = slowing.told_by_cnps(evidence)
     yield from (checks.only_under_congestion(evidence, finding) for finding in told)
     yield idle.quiet_congestion_control(evidence)
 
@@ -84,7 +84,7 @@ def _few_pauses(evidence: Evidence) -> Iterator[Finding]:
     """To each sender, by the switch's count, which its NIC confirms."""
     most = FEW_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     for place in evidence.senders:
-        sent = questions.pauses_sent(evidence, place)
+        sent = pauses.pauses_sent(evidence, place)
         agreed = witnesses.pauses_agree(evidence, place)
         if sent.increase is None:
             yield missing(sent, f"<= {most:.3g}", "frames")
@@ -122,7 +122,7 @@ def _full(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
         at_least=USED_SHARE,
         at_most=checks.OVER_THE_LINE,
     )
-    yield outcome.or_unproven(used, questions.least_of_all(evidence, shared))
+    yield outcome.or_unproven(used, slowing.least_of_all(evidence, shared))
 
 
 def _shared(evidence: Evidence) -> Iterator[Finding]:
@@ -134,7 +134,7 @@ def _shared(evidence: Evidence) -> Iterator[Finding]:
     )
     if rates:
         index = checks.bounded("Jain's index of the senders", jain(rates), at_least=FAIR_INDEX)
-        yield outcome.or_unproven(index, questions.least_of_all(evidence, shared))
+        yield outcome.or_unproven(index, slowing.least_of_all(evidence, shared))
 
 
 def held_by_links(evidence: Evidence) -> frozenset[str]:
@@ -161,7 +161,7 @@ def jain(rates: tuple[float, ...]) -> float:
 def held_by_pauses(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
     """PFC held every sender, at its own priority, with many frames; nobody heeded a CNP, and the
     line was full."""
-    frames = sum(questions.pauses_sent(evidence, p).increase or 0 for p in evidence.senders)
+    frames = sum(pauses.pauses_sent(evidence, p).increase or 0 for p in evidence.senders)
     return conclude(
         "Did PFC alone hold the senders?",
         evidence,
@@ -173,12 +173,12 @@ def held_by_pauses(evidence: Evidence, *, ceiling_bits_per_s: float) -> Verdict:
 def _held_by_pauses(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
     slow = held_by_links(evidence)
     yield from checks.ran(evidence)
-    yield from questions.each_was_paused(evidence, free=slow)
+    yield from pauses.each_was_paused(evidence, free=slow)
     for flow in evidence.flows:
         yield from checks.kept_sending(evidence, flow)
     least = FEW_PER_S * max(evidence.end_s - evidence.start_s, 0.0)
     for place in evidence.senders:
-        sent = questions.pauses_sent(evidence, place)
+        sent = pauses.pauses_sent(evidence, place)
         fact = outcome.fact_of(sent, f"> {least:.3g}", "frames")
         if sent.increase is not None and sent.increase <= least and place.device not in slow:
             yield unproven(f"{name_of(sent)} grew by {sent.increase} only: PFC held nobody", fact)

@@ -1,6 +1,6 @@
 """What a verdict is, and how findings become one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -214,3 +214,17 @@ def or_unproven(finding: Finding, why: str = "", *, joined_by: str = ": ") -> Fi
         return finding
     said = f"{finding.because}{joined_by}{why}" if why else finding.because
     return replace(finding, outcome=Outcome.INCONCLUSIVE, because=said)
+
+
+def unless_stalled(findings: Iterable[Finding], said: str) -> Iterator[Finding]:
+    """Who stands still (`said`: who does) leaves the line to the others: what they had of it then
+    proves nothing."""
+    return (or_unproven(each, said) if said else each for each in findings)
+
+
+def grew(difference: Difference, unit: str) -> Finding:
+    """A counter has to have grown."""
+    if difference.increase is None:
+        return missing(difference, "> 0", unit)
+    fact = fact_of(difference, "> 0", unit, margin=difference.increase)
+    return passed(fact) if difference.increase else failed(f"{name_of(difference)} stayed 0", fact)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Evidence, Place
-from labtests.verdicts import checks, idle, packets, port_drops, questions, storms, witnesses
+from labtests.verdicts import checks, idle, packets, pauses, port_drops, storms, witnesses
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -25,7 +25,7 @@ from labtests.verdicts.outcome import (
 def held_by_its_receiver(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdict:
     """The receiver paused a class, its senders were paused for it in turn, and nothing was lost."""
     receiver = evidence.receiver.device
-    frames = sum(questions.pauses_sent(evidence, p).increase or 0 for p in _paused(evidence))
+    frames = sum(pauses.pauses_sent(evidence, p).increase or 0 for p in _paused(evidence))
     return conclude(
         "Did the pauses of the receiver go back to its senders, without loss?",
         evidence,
@@ -41,7 +41,7 @@ def _held_by_its_receiver(evidence: Evidence, controls: tuple[Evidence, ...]) ->
     yield from storms.stormed(evidence)
     yield from _nothing_lost(evidence, controls)
     for place in _paused(evidence):
-        sent = questions.pauses_sent(evidence, place)
+        sent = pauses.pauses_sent(evidence, place)
         if not sent.increase:
             few = f"{name_of(sent)} stayed 0: no pause went back to {place.device}"
             fact = fact_of(sent, "> 0", "frames")
@@ -76,13 +76,13 @@ def _not_stopped(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator
     yield from _nothing_lost(evidence, controls)
     yield from _counted_as_none(evidence, storm)
     for place in _paused(evidence):
-        sent = questions.pauses_sent(evidence, place)
+        sent = pauses.pauses_sent(evidence, place)
         fact = fact_of(sent, "= 0", "frames")
         if sent.increase:
             port = f"{storm.switch} {storm.switch_port}"
             why = f"{name_of(sent)} grew by {sent.increase}, and {_HOLD_NOBODY[storm.form]}"
             yield failed(f"pauses {_of(storm)} held {port}: {why}", fact)
-        elif sent.increase is None and not questions.cannot_pause(evidence, place, sent):
+        elif sent.increase is None and not pauses.cannot_pause(evidence, place, sent):
             yield missing(sent, "= 0", "frames")
 
 

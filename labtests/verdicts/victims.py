@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Evidence, Place
-from labtests.verdicts import among, checks, outcome, port_drops, questions
+from labtests.verdicts import among, checks, outcome, pauses, port_drops, slowing
 from labtests.verdicts.outcome import Finding, Verdict, conclude, unproven
 
 SPARED_SHARE = 0.8
@@ -81,7 +81,7 @@ def _congested(evidence: Evidence, senders: int) -> Finding:
     used = checks.bounded(
         "goodput of the incast / line rate",
         got / evidence.line_bits_per_s,
-        at_least=questions.SLOWED_LEAST_SHARE,
+        at_least=slowing.SLOWED_LEAST_SHARE,
     )
     return outcome.or_unproven(used, "nothing was congested")
 
@@ -89,5 +89,5 @@ def _congested(evidence: Evidence, senders: int) -> Finding:
 def _held(evidence: Evidence, place: Place) -> bool:
     """Whether pause frames held the port of the victim's sender, more than now and then."""
     seconds = max(evidence.end_s - evidence.start_s, 0.0)
-    frames = questions.pauses_sent(evidence, place).increase or 0
+    frames = pauses.pauses_sent(evidence, place).increase or 0
     return frames > checks.CONGESTION_EVENTS_PER_S * seconds

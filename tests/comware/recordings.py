@@ -11,19 +11,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 from platform_recordings import PlatformRecordings, label
 
 from labtests.drivers.comware import (
-    clock,
-    configuration,
+    box,
     dcbx,
-    drops,
     interfaces,
-    lldp,
     maps,
+    marking,
     pfc,
     queues,
     scheduling,
-    trust,
-    versions,
-    wred,
+    session,
 )
 
 __all__ = [
@@ -40,20 +36,20 @@ __all__ = [
 FOLDER = Path(__file__).parents[1] / "transcripts" / "comware"
 RECORDINGS = sorted(FOLDER.glob("*.txt"))
 PARSERS = {
-    "clock": clock.parse_clock,
-    "configuration": configuration.parse_configuration,
+    "clock": box.parse_clock,
+    "configuration": session.parse_configuration,
     "dcbx_told": dcbx.parse_dcbx_told,
     "interface": interfaces.INTERFACE.read,
-    "lldp_neighbors": lldp.parse_lldp_neighbors,
+    "lldp_neighbors": box.parse_lldp_neighbors,
     "map_table": maps.parse_map_table,
-    "packet_drop": drops.DROPS.read,
+    "packet_drop": queues.DROPS.read,
     "priority_flow_control": pfc.PORTS.read,
-    "qos_trust": trust.TRUSTED.read,
-    "qos_wred_interface": wred.APPLIED.read,
-    "qos_wred_table": wred.parse_qos_wred_table,
+    "qos_trust": maps.TRUSTED.read,
+    "qos_wred_interface": marking.APPLIED.read,
+    "qos_wred_table": marking.parse_qos_wred_table,
     "queue_schedule": scheduling.SCHEDULERS[0].read,
     "queue_statistics": queues.QUEUES.read,
-    "version": versions.parse_version,
+    "version": box.parse_version,
 }
 
 ALL = PlatformRecordings(FOLDER, PARSERS)

@@ -9,7 +9,7 @@ from scripted_switch import ScriptedSwitch
 
 from labtests.capabilities import counters as c
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.comware.clock import parse_clock
+from labtests.drivers.comware.box import parse_clock
 from labtests.drivers.comware.interfaces import INTERFACE
 
 Driver = driving("comware")

@@ -3,7 +3,7 @@
 import pytest
 
 from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.names import NAMES, full_name, printed_port
+from labtests.drivers.comware.values import NAMES, full_name, printed_port
 from labtests.drivers.displays import Unfit
 
 PAIRS = [

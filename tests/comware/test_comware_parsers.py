@@ -9,17 +9,15 @@ from recordings import PARSERS, RECORDINGS, is_read, label, load, parser_of
 from labtests.capabilities.records import DeadlockTimes, PfcSetting, TrustSetting
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, read_log
-from labtests.drivers.comware.configuration import interface_section, parse_configuration
+from labtests.drivers.comware.box import parse_version
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
-from labtests.drivers.comware.drops import DROPS
 from labtests.drivers.comware.frames import Headroom
-from labtests.drivers.comware.maps import parse_map_table
+from labtests.drivers.comware.maps import TRUSTED, parse_map_table
+from labtests.drivers.comware.marking import APPLIED, applied_wred_table, parse_qos_wred_table
 from labtests.drivers.comware.pfc import PORTS, configured_pfc
-from labtests.drivers.comware.queues import QUEUES
+from labtests.drivers.comware.queues import DROPS, QUEUES
 from labtests.drivers.comware.scheduling import SCHEDULERS
-from labtests.drivers.comware.trust import TRUSTED
-from labtests.drivers.comware.versions import parse_version
-from labtests.drivers.comware.wred import APPLIED, applied_wred_table, parse_qos_wred_table
+from labtests.drivers.comware.session import interface_section, parse_configuration
 from labtests.drivers.displays import written
 from labtests.transport.asking import Running, answered
 from labtests.transport.protocol import Reply

@@ -248,7 +248,7 @@ def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(
 
 def test_a_line_that_is_refused_leaves_nothing_behind(lab, monkeypatch):
     before, setting = everything(lab), lab.setting(OUT, FRAME_LIMIT)
-    monkeypatch.setattr("labtests.drivers.cumulus.interfaces.MTUS", range(99_999))
+    monkeypatch.setattr("labtests.drivers.cumulus.interfaces.CumulusFrameLimit.mtus", range(99_999))
     with pytest.raises(CommandRejected, match="Invalid config") as refused:
         lab.change(OUT, FRAME_LIMIT, 20_018)
     assert refused.value.remedy

@@ -11,16 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings
 
-from labtests.drivers.nxos import (
-    clock,
-    configuration,
-    interfaces,
-    lldp,
-    pfc,
-    queuing,
-    versions,
-    watchdog,
-)
+from labtests.drivers.nxos import box, configuration, interfaces, pfc, queuing, watchdog
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "nxos"
 CLOCK = "18:57:38.347 UTC Mon Oct 19 2015\n"
@@ -40,14 +31,14 @@ def watched(reply):
 
 
 PARSERS = {
-    "clock": clock.parse_clock,
+    "clock": box.parse_clock,
     "configuration": with_the_clock,
     "interface": interfaces.INTERFACE.read,
-    "lldp": lldp.parse_lldp_neighbors,
+    "lldp": box.parse_lldp_neighbors,
     "pfc_detail": pfc.parse_pfc_detail,
     "pfc_queue": watched,
     "pfc_queue_detail": watchdog.PFC_QUEUE_DETAIL.read,
     "queuing": queuing.QUEUING.read,
-    "version": versions.parse_version,
+    "version": box.parse_version,
 }
 ALL = PlatformRecordings(FOLDER, PARSERS, shared=True)

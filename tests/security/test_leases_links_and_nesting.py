@@ -25,7 +25,7 @@ from labtests.core.errors import (
     Unreachable,
     UnreadableOutput,
 )
-from labtests.drivers.comware.clock import parse_clock
+from labtests.drivers.comware.box import parse_clock
 from labtests.drivers.linux.roce import parse_gids
 from labtests.drivers.linux_switch.state import _ports
 from labtests.lease.held import Held

@@ -10,8 +10,7 @@ from invoke.runners import Result
 from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.core import output
 from labtests.core.errors import DeviceError, LabError, UnreadableOutput, WorkloadError
-from labtests.drivers.comware import lldp as comware_lldp
-from labtests.drivers.comware import versions as comware_versions
+from labtests.drivers.comware import box as comware_box
 from labtests.drivers.connectx.host import parse_service_state
 from labtests.drivers.linux.ethtool import parse_ethtool_driver
 from labtests.drivers.linux.host import KERNEL
@@ -19,7 +18,7 @@ from labtests.drivers.linux.host import parse_version as parse_host_version
 from labtests.drivers.linux.links import parse_date
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
 from labtests.drivers.linux_switch.tree import tree_of
-from labtests.drivers.nxos import clock, interfaces, lldp, pfc, queuing, session, versions
+from labtests.drivers.nxos import box, interfaces, pfc, queuing, session
 from labtests.drivers.nxos.configuration import parse_configuration
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh.fabric_runner import CommandFailed
@@ -38,8 +37,8 @@ LINES: dict[str, Callable[[str], object]] = {
     "interface": lambda text: interfaces.INTERFACE.read(said(text)),
     "queuing": lambda text: queuing.QUEUING.read(said(text)),
     "pfc": lambda text: pfc.parse_pfc_detail(said(text)),
-    "clock": lambda text: clock.parse_clock(said(text)),
-    "neighbour": lambda text: lldp.parse_lldp_neighbors(
+    "clock": lambda text: box.parse_clock(said(text)),
+    "neighbour": lambda text: box.parse_lldp_neighbors(
         said(f"Chassis id: x\n{text}Total entries displayed: 1\n")
     ),
     "refusal": lambda text: session.REFUSALS.expect_answer(said(f"% {text}")),
@@ -115,18 +114,16 @@ NEIGHBOUR_OF_COMWARE = (
     "LLDP agent nearest-bridge:\n LLDP Neighbor index : 1\n Port ID             : {0}\n"
 )
 KEPT: dict[str, Callable[[str], object]] = {
-    "nxos": lambda word: versions.parse_version(
-        said(f"cisco {word} Chassis\n  NXOS: version {word}\n")
-    ),
-    "comware": lambda word: comware_versions.parse_version(
+    "nxos": lambda word: box.parse_version(said(f"cisco {word} Chassis\n  NXOS: version {word}\n")),
+    "comware": lambda word: comware_box.parse_version(
         said(f"H3C Comware Software, Version {word}\n{word} uptime is 1 day\n")
     ),
     "kernel": lambda word: parse_host_version(said(f"6{word}\n"), KERNEL[1]),
     "firmware": lambda word: parse_ethtool_driver(
         said(f"driver: mlx5_core\nfirmware-version: {word}\n")
     ),
-    "neighbour of a Nexus": lambda word: lldp.parse_lldp_neighbors(said(NEIGHBOUR.format(word))),
-    "neighbour of Comware": lambda word: comware_lldp.parse_lldp_neighbors(
+    "neighbour of a Nexus": lambda word: box.parse_lldp_neighbors(said(NEIGHBOUR.format(word))),
+    "neighbour of Comware": lambda word: comware_box.parse_lldp_neighbors(
         said(NEIGHBOUR_OF_COMWARE.format(word))
     ),
 }

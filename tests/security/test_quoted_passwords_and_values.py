@@ -11,11 +11,10 @@ from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.nxos import configuration
 from labtests.drivers.nxos.ports import NxosFrameLimit
 from labtests.drivers.nxos.trust import NxosTrust
-from labtests.drivers.sonic.buffers import laid_out
 from labtests.drivers.sonic.database import MOST_ENTRIES, Db, parse_table, tidied
 from labtests.drivers.sonic.driver import SonicState
 from labtests.drivers.sonic.interfaces import SonicFrameLimit
-from labtests.drivers.sonic.pfc import SonicPfc
+from labtests.drivers.sonic.pfc import SonicPfc, laid_out
 from labtests.transport.asking import Running, answered
 from labtests.transport.commands import NotAWord, program, script
 from labtests.transport.protocol import Reply

@@ -4,110 +4,99 @@ Built from labtests.drivers.displays and these tables; docs/new-platform.md walk
 """
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar, Literal
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.driver import Driver
 from labtests.capabilities.facts import PortTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
-from labtests.capabilities.settings import PFC, Commands, Kind, Setting, T
+from labtests.capabilities.settings import PFC, Kind, T
 from labtests.drivers import displays
 from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.parts import drivers
 from labtests.drivers.readings import Answered
-from labtests.transport.asking import Asking, ask, side_by_side
-from labtests.transport.commands import CliLine, Word, cli
-from labtests.transport.protocol import Reply
+from labtests.transport.asking import Asking, side_by_side
+from labtests.transport.commands import CliLine
 
 SESSION = "cisco_nxos"
 KIND: Literal["host", "switch"] = "switch"
 
-ENABLED = Kind[bool]("port_enabled", "a port that can be shut down")
 DESCRIPTION = Kind[str]("description", "a port that can be given a description, of one word here")
 
-WORD = re.compile(r"[A-Za-z0-9._/:-]{1,80}")
-REFUSALS = displays.Refusals(
-    prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
-    refusal=re.compile(r"^% "),
-    notice=re.compile(r"^Enter configuration commands"),
-    views=frozenset({"configure terminal", "end"}),
-    remedies={"Permission denied": "log in with an account that has the role network-admin"},
+CLI = displays.Cli(
+    word=re.compile(r"[A-Za-z0-9._/:-]{1,80}"),
+    names=displays.Names(
+        cli="the small Nexus",
+        abbreviations={"Ethernet": "Eth"},
+        listing="show interface brief",
+        example="Ethernet1/1",
+        file=__file__,
+    ),
+    refusals=displays.Refusals(
+        prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
+        refusal=re.compile(r"^% "),
+        notice=re.compile(r"^Enter configuration commands"),
+        views=frozenset({"configure terminal", "end"}),
+        remedies={"Permission denied": "log in with an account that has the role network-admin"},
+    ),
+    undo="no",
+    leave="exit",
 )
-_MODES: dict[str, Literal["on", "off", "auto"]] = {"on": "on", "off": "off", "auto": "auto"}
 
 
-def line(*words: Word) -> CliLine:
-    return cli(WORD, *words)
+class NexusPart(displays.CliPart):
+    cli = CLI
+
+    def told(self, port: str) -> Asking[tuple[str, ...]]:
+        """The lines under `interface PORT`."""
+        reply = yield from CLI.show("show", "running-config", "interface", port)
+        head, *under = [text for text in whole_lines(reply) if text.strip()] or [""]
+        if head != f"interface {port}" or not all(text.startswith("  ") for text in under):
+            refuse(reply, f"this is not the configuration of {port}")
+        return tuple(text.strip() for text in under)
 
 
-def show(*words: Word) -> Asking[Reply]:
-    """The answer to a `show`. Raises CommandRejected."""
-    reply = yield from ask(line("show", *words))
-    REFUSALS.expect_answer(reply)
-    return reply
+class Shutdown(NexusPart, displays.PortShutting):
+    """A line that the kit knows."""
 
 
-def configured(port: str) -> Asking[tuple[str, ...]]:
-    """The lines under `interface PORT`."""
-    reply = yield from show("running-config", "interface", port)
-    head, *under = [text for text in whole_lines(reply) if text.strip()] or [""]
-    if head != f"interface {port}" or not all(text.startswith("  ") for text in under):
-        refuse(reply, f"this is not the configuration of {port}")
-    return tuple(text.strip() for text in under)
-
-
-class PortSetting(Setting[T]):
+class PortLine(NexusPart, displays.ViewSetting[T]):
     """A line under `interface`: `begins` is how it starts; without it there is the default."""
 
     begins: ClassVar[str]
     default: ClassVar[Any]
 
     def read(self, port: str) -> Asking[T]:
-        found = [text for text in (yield from configured(port)) if text.startswith(self.begins)]
+        found = [text for text in (yield from self.told(port)) if text.startswith(self.begins)]
         value: T = self.value(found[0].removeprefix(self.begins).strip()) if found else self.default
         return value
 
-    def commands(self, port: str, earlier: T, wanted: T, around: None = None) -> Commands:
-        if earlier == wanted:
-            return ()
-        words = self.begins.split()
-        change = line("no", *words) if wanted == self.default else line(*words, *self.words(wanted))
-        return (line("interface", port), change, line("exit"))
-
-    def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
-        for reply in replies:
-            REFUSALS.expect_accepted(reply, commands)
+    def lines(self, port: str, earlier: T, wanted: T) -> Iterator[CliLine]:
+        words = () if wanted == self.default else self.words(wanted)
+        yield CLI.switched(wanted != self.default, *self.begins.split(), *words)
 
     def value(self, text: str) -> Any:
         return text
 
     def words(self, wanted: Any) -> tuple[str, ...]:
-        return (wanted,) if wanted else ()
+        return (wanted,)
 
 
-class Pfc(PortSetting[PfcSetting]):
+class Pfc(PortLine[PfcSetting]):
     kind, begins = PFC, "priority-flow-control mode"
     default = PfcSetting(mode="auto", priorities=frozenset({3}))
 
     def value(self, text: str) -> PfcSetting:
-        return PfcSetting(mode=_MODES[text], priorities=frozenset({3}))
+        mode: Any = text
+        return PfcSetting(mode=mode, priorities=frozenset({3}))
 
     def words(self, wanted: PfcSetting) -> tuple[str, ...]:
         return (wanted.mode,)
 
 
-class Enabled(PortSetting[bool]):
-    kind, begins, default = ENABLED, "shutdown", True
-
-    def value(self, text: str) -> bool:
-        return False
-
-    def words(self, wanted: bool) -> tuple[str, ...]:
-        return ()
-
-
-class Description(PortSetting[str]):
+class Description(PortLine[str]):
     kind, begins, default = DESCRIPTION, "description", ""
 
 
@@ -146,7 +135,7 @@ _TRAFFIC = tuple(
 )
 
 
-class Counters(PfcTelemetry, PortTelemetry):
+class Counters(NexusPart, PfcTelemetry, PortTelemetry):
     """Pauses by port (the small switch has one no-drop class), and the port's own traffic."""
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
@@ -154,7 +143,7 @@ class Counters(PfcTelemetry, PortTelemetry):
         return tuple(reading for readings in each for reading in readings)
 
     def _pauses(self, port: str) -> Asking[tuple[Reading, ...]]:
-        reply = yield from show("interface", port, "priority-flow-control")
+        reply = yield from CLI.show("show", "interface", port, "priority-flow-control")
         (row,) = displays.read_table(reply, PAUSES)
         (frames,) = row["frames"]
         counts = ((c.PFC_RX_FRAMES, frames["received"]), (c.PFC_TX_FRAMES, frames["sent"]))
@@ -162,12 +151,11 @@ class Counters(PfcTelemetry, PortTelemetry):
         return tuple(at.reading((name, "frames"), count, reply.command) for name, count in counts)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
-        reply = yield from show("interface", port, "counters")
+        reply = yield from CLI.show("show", "interface", port, "counters")
         rows = (row for table in displays.read_tables(reply, *_TRAFFIC) for row in table)
         found = {name: count for row in rows for name, count in row.items()}
         at = Answered(reply, port)
         return tuple(at.reading(told, found[n], reply.command) for n, told in _COUNTED.items())
 
 
-def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
-    return Driver(device, (Pfc(), Enabled(), Description()), (Counters(),))
+driver_of = drivers((Pfc, Shutdown, Description), (Counters,))

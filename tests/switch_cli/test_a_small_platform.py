@@ -8,13 +8,13 @@ import nexus_switch
 import pytest
 import small_nexus
 from in_process import InProcessLab
-from small_nexus import DESCRIPTION, ENABLED
+from small_nexus import DESCRIPTION
 from test_switch_cli_nexus_over_ssh import PLATFORMS, TESTBED
 
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.facts import PortTelemetry
 from labtests.capabilities.records import PfcSetting
-from labtests.capabilities.settings import PFC, kind_of
+from labtests.capabilities.settings import PFC, PORT_STATE, kind_of
 from labtests.core.errors import CommandRejected
 from labtests.inventory import Endpoint, load
 from labtests.lab import lab as lab_room
@@ -56,7 +56,7 @@ def lab(simulated: InProcessLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ("kind", "earlier", "wanted"),
     [
         (PFC, PfcSetting(mode="auto", priorities=frozenset({3})), ON),
-        (ENABLED, True, False),
+        (PORT_STATE, "up", "down"),
         (DESCRIPTION, "", "to-ServerA"),
     ],
 )

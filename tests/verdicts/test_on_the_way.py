@@ -18,8 +18,8 @@ from labtests.verdicts import (
     no_loss,
     packets,
     paused,
+    pauses,
     port_drops,
-    questions,
     slowed_by_marks,
     witnesses,
 )
@@ -233,10 +233,10 @@ def test_pauses_of_a_priority_that_a_nic_does_not_count_are_no_link_pause():
     seen, nic = good_evidence(), ("a", "eth0")
     place = seen.senders[0]
     seen = grown(seen, nic, c.PAUSE_RX_FRAMES, 5_000)
-    assert any("802.3x" in f.because for f in questions._no_link_pause(seen, place))
+    assert any("802.3x" in f.because for f in pauses._no_link_pause(seen, place))
     port = (place.switch, place.switch_port)
     seen = grown(seen, port, c.PFC_TX_FRAMES, 4_500, "priority", 0)
-    assert not any(f.because for f in questions._no_link_pause(seen, place))
+    assert not any(f.because for f in pauses._no_link_pause(seen, place))
 
 
 def test_what_others_took_of_the_line_is_not_left_empty_by_a_sender():

@@ -18,9 +18,10 @@ from labtests.verdicts import (
     every_packet,
     lost_at_the_socket,
     marked_not_dropped,
-    questions,
     slowed_by_marks,
+    slowing,
     sound,
+    throttling,
 )
 from labtests.verdicts.outcome import Finding
 
@@ -53,7 +54,7 @@ def test_who_stands_still_alone_was_not_slowed_too_little():
     assert verdict.outcome is not Outcome.PASS
     found = [
         finding
-        for finding in questions._slowed(replace(seen, flows=(still, late)))
+        for finding in slowing._slowed(replace(seen, flows=(still, late)))
         if "shared / solo" in finding.because
     ]
     assert [finding.outcome for finding in found] == [Outcome.INCONCLUSIVE]
@@ -62,11 +63,11 @@ def test_who_stands_still_alone_was_not_slowed_too_little():
 
 def test_who_stands_still_beside_others_is_not_starved_by_marks():
     held = incast_of((0.0, 0.0, 0.0), (9, 9, 9))
-    found = [f for f in questions._slowed(held) if "fair share" in f.because]
+    found = [f for f in slowing._slowed(held) if "fair share" in f.because]
     assert [f.outcome for f in found] == [Outcome.INCONCLUSIVE]
     assert "a stalled from 12 to 13 s of the lab's clock" in because(found)
     starved = incast_of((0.1, 0.1, 0.1), (9, 9, 9))
-    found = [f for f in questions._slowed(starved) if "fair share" in f.because]
+    found = [f for f in slowing._slowed(starved) if "fair share" in f.because]
     assert [f.outcome for f in found] == [Outcome.FAIL]
 
 
@@ -138,7 +139,7 @@ def test_more_than_the_line_was_dropped_behind_the_senders_or_not_sent(dropped):
     )
     seen = replace(seen, flows=flows)
     finding = next(
-        f for f in questions._throttled(seen, 9.6e9, 0) if "theoretical maximum" in f.because
+        f for f in throttling._throttled(seen, 9.6e9, 0) if "theoretical maximum" in f.because
     )
     assert finding.outcome is (Outcome.FAIL if dropped else Outcome.INCONCLUSIVE)
     assert ("rows of the tools" in finding.because) is not bool(dropped)
@@ -159,7 +160,7 @@ def shared(early: float, late: float, held_share: float) -> Finding:
         seen = grown(seen, (nic, "eth0"), c.PFC_RX_PAUSE_US, held_us, "priority", priority)
         seen = grown(seen, (nic, "eth0"), c.PFC_RX_FRAMES, 10_000, "priority", priority)
     return next(
-        f for f in questions._throttled(seen, 9.616e9, 0) if "theoretical maximum" in f.because
+        f for f in throttling._throttled(seen, 9.616e9, 0) if "theoretical maximum" in f.because
     )
 
 
@@ -196,7 +197,7 @@ def test_who_was_marked_while_nobody_else_sent_had_a_port_that_is_slow():
     marked = tuple(replace(reading(at, n, t), asked_s=t) for n, t in ((0, 10.2), (900, 11.8)))
 
     def solo(samples):
-        found = questions._slowed(replace(seen, samples=samples))
+        found = slowing._slowed(replace(seen, samples=samples))
         return next(f for f in found if "shared / solo" in f.because)
 
     assert solo(marked).outcome is Outcome.FAIL

@@ -15,9 +15,8 @@ from labtests.capabilities.device import PfcWarnings
 from labtests.capabilities.records import FramesPerS, PfcAlarm, PfcWarning, WarningLog
 from labtests.capabilities.settings import PFC_ALARM
 from labtests.core.output import told
-from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.session import CLI, ComwarePart, PortSetting, line
-from labtests.drivers.comware.values import COMWARE
+from labtests.drivers.comware.values import COMWARE, full_name
 from labtests.drivers.displays import written
 from labtests.drivers.parsing import incomplete, refuse, whole_lines
 from labtests.transport.asking import Asking

@@ -46,8 +46,7 @@ class Dcbx(PortSetting[DcbxSetting]):
             else:
                 yield line("dcbx", "version", wanted.version)
         if earlier.tells != wanted.tells:
-            undo = () if wanted.tells else ("undo",)
-            yield line(*undo, "lldp", "tlv-enable", "dot1-tlv", "dcbx")
+            yield self.cli.switched(wanted.tells, "lldp", "tlv-enable", "dot1-tlv", "dcbx")
 
 
 # -- what is told, and heard -----------------------------------------------------------------------

@@ -18,9 +18,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import DeadlockDetecting
 from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
-from labtests.drivers.comware.numbers import NumberLines
-from labtests.drivers.comware.session import CLI, ComwareSetting, PortSetting, line
+from labtests.drivers.comware.session import CLI, ComwareSetting, NumberLines, PortSetting, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
 from labtests.drivers.parsing import refuse, whole_lines
@@ -84,8 +82,7 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         longest_ms = max(detect_ms, release_ms)
         fine = [word for word, ms in _TICK_MS.items() if longest_ms <= ms * _MOST_TICKS]
         if not fine or min(detect_ms, release_ms) < 1:
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 " ".join(_WORDS),
                 f"no timer takes {detect_ms} ms and {release_ms} ms",
                 f"ask for 1 to {_TICK_MS['low'] * _MOST_TICKS} ms",
@@ -137,4 +134,4 @@ class ComwareDeadlockDetection(PortSetting[PortDeadlockDetection]):
         if earlier.recovery != wanted.recovery:
             yield line(*_WORDS, "recover-mode", wanted.recovery)
         if earlier.on != wanted.on:
-            yield line(*([] if wanted.on else ["undo"]), *_WORDS, "enable")
+            yield CLI.switched(wanted.on, *_WORDS, "enable")

@@ -3,27 +3,22 @@
 from typing import Literal
 
 from labtests.capabilities.facts import Caveats
+from labtests.capabilities.records import PortState
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
-from labtests.drivers.comware.clock import SwitchClock
-from labtests.drivers.comware.configuration import ConfigSection
+from labtests.drivers.comware.box import ComwareVersions, LldpNeighbours, SwitchClock
 from labtests.drivers.comware.dcbx import ComwareDcbxState, Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
-from labtests.drivers.comware.drops import Drops
-from labtests.drivers.comware.frames import FrameLimit, Headroom, Thresholds
+from labtests.drivers.comware.frames import ComwareFrameLimit, Headroom, Thresholds
 from labtests.drivers.comware.interfaces import Interfaces
-from labtests.drivers.comware.lldp import LldpNeighbours
-from labtests.drivers.comware.maps import ComwareDscpMap, QueueMap
+from labtests.drivers.comware.maps import ComwareDscpMap, ComwareTrust, QueueMap
 from labtests.drivers.comware.marking import ComwareEcn
 from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
-from labtests.drivers.comware.queues import Queues
+from labtests.drivers.comware.queues import Drops, Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
-from labtests.drivers.comware.session import CLI, QUIT, interfaces
-from labtests.drivers.comware.shutting import ComwarePortState
+from labtests.drivers.comware.session import CLI, ConfigSection, PortSetting, interfaces
 from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
-from labtests.drivers.comware.trust import ComwareTrust
 from labtests.drivers.comware.values import COMWARE
-from labtests.drivers.comware.versions import ComwareVersions
-from labtests.drivers.displays import CliState
+from labtests.drivers.displays import CliState, PortShutting
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking
 
@@ -63,7 +58,6 @@ class ComwareState(CliState, Caveats):
     """What of the interfaces' configuration stands in the way."""
 
     cli = CLI
-    leave = QUIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
@@ -98,9 +92,13 @@ def _obstacles_of(section: ConfigSection) -> list[str]:
     ]
 
 
+class ComwarePortState(PortSetting[PortState], PortShutting):
+    """`shutdown`."""
+
+
 _SETTINGS = (
     *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
-    *(ComwareDscpMap, QueueMap, FrameLimit, Headroom, Thresholds),
+    *(ComwareDscpMap, QueueMap, ComwareFrameLimit, Headroom, Thresholds),
     *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
     ComwarePortState,
 )

@@ -9,17 +9,14 @@ paper's (3.2.3).
 from collections.abc import Iterator
 from typing import Any
 
-from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds
-from labtests.capabilities.settings import BUFFER_THRESHOLDS, FRAME_LIMIT, HEADROOM, Headrooms
-from labtests.drivers.comware.numbers import NumberLines, Numbers
-from labtests.drivers.comware.session import PortSetting, line
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, HEADROOM, Headrooms
+from labtests.drivers.comware.session import NumberLines, Numbers, PortSetting
 from labtests.drivers.comware.values import COMWARE
+from labtests.drivers.frames import FrameLimit
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 
-DEFAULT_FRAME_BYTES = 9216
-"""What data-centre models pass at least when nothing is configured (S6850: 9416)."""
 _JUMBO = COMWARE.shape("jumboframe enable( <bytes:number>)?")
 _OF_A_PRIORITY = "priority-flow-control dot1p"
 _HEADROOM = NumberLines(_OF_A_PRIORITY, "headroom")
@@ -31,10 +28,12 @@ _THRESHOLDS = {
 }
 
 
-class FrameLimit(PortSetting[int | None], FrameLengths):
+class ComwareFrameLimit(PortSetting[int | None], FrameLimit):
     """`jumboframe enable SIZE`: 0 when long frames are refused, None for the model's default."""
 
-    kind = FRAME_LIMIT
+    default_bytes = 9216
+    """What data-centre models pass at least when nothing is configured, which no command shows
+    (S6850: 9416)."""
 
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
@@ -43,15 +42,10 @@ class FrameLimit(PortSetting[int | None], FrameLengths):
             return 0
         return (section.said(reply, _JUMBO) or {}).get("bytes")
 
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """Nothing configured: the model's default, which no command shows."""
-        return frame_bytes <= (DEFAULT_FRAME_BYTES if limit is None else limit)
-
     def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line. Without a size it is the model's default again."""
-        undo = ("undo",) if wanted == 0 else ()
         size = (wanted,) if wanted else ()
-        yield line(*undo, "jumboframe", "enable", *size)
+        yield self.cli.switched(wanted != 0, "jumboframe", "enable", *size)
 
 
 class Headroom(PortSetting[Headrooms]):

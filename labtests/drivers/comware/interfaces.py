@@ -18,9 +18,8 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkFacts
-from labtests.drivers.comware.names import full_name
 from labtests.drivers.comware.session import ComwarePart
-from labtests.drivers.comware.values import COMWARE, COUNTER, counted
+from labtests.drivers.comware.values import COMWARE, COUNTER, counted, full_name
 from labtests.drivers.displays import (
     ANY,
     CliInterfaces,

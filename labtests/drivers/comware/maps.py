@@ -1,20 +1,73 @@
-"""`qos map-table`: how one priority field is turned into another, for the whole switch.
+"""Which field of a packet decides its priority (`qos trust`), and how one priority field is turned
+into another, for the whole switch (`qos map-table`).
 
 A map may exist once, or once per direction; only the map without direction is what a port's trust
 uses on the models known here, and what `import ... export ...` writes.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from labtests.capabilities.settings import QUEUE_MAP, Commands
-from labtests.drivers.comware.session import QUIT, ComwareSetting, line, show
-from labtests.drivers.comware.values import COMWARE, record
-from labtests.drivers.displays import SOME, Unfit, read
+from labtests.capabilities.records import TrustSetting
+from labtests.capabilities.settings import QUEUE_MAP, TRUST, Commands
+from labtests.drivers.comware.session import QUIT, ComwareSetting, PortSetting, line, show
+from labtests.drivers.comware.values import COMWARE, many, maybe, record
+from labtests.drivers.displays import SOME, PortDisplay, Unfit, read
 from labtests.drivers.maps import DscpMapSetting
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
+
+# -- which field of a packet decides its priority --------------------------------------------------
+
+
+def _setting(interface: str, source: Any = "", override: str = "") -> tuple[str, TrustSetting]:
+    if not source:
+        raise Unfit("has no line `Port priority trust type`")
+    # what a port without trust prints was not seen: both words of H3C's manuals are read
+    word: Any = "none" if source.startswith("untrust") else source
+    return interface, TrustSetting(source=word, override=override == "enable")
+
+
+TRUSTED = PortDisplay(
+    command="display qos trust interface <port>",
+    shows=record(
+        "Interface: <interface:port>",
+        many("Port priority (trust )?information"),
+        many(r"Port (\w+ )?priority: ([0-9]+|-+)"),
+        maybe(
+            "Port priority trust type: "
+            "<source:dscp|dot1p|none|auto|exp|ip-precedence|untrust(?:ed)?>"
+            "(, Override: <override:enable|disable>d?)?"
+        ),
+        make=_setting,
+        order="unique",
+    ),
+)
+
+
+class ComwareTrust(PortSetting[TrustSetting]):
+    """`qos trust`."""
+
+    kind = TRUST
+
+    def read(self, port: str) -> Asking[TrustSetting]:
+        """What the port trusts now, defaults included."""
+        _, setting = yield from self.shown(TRUSTED, port)
+        return setting
+
+    def lines(self, port: str, earlier: TrustSetting, wanted: TrustSetting) -> Iterator[CliLine]:
+        """`undo qos trust` is the model's default: no trust, on the models known here."""
+        if wanted.source == "none":
+            yield line("undo", "qos", "trust")
+        else:
+            yield line("qos", "trust", wanted.source, *["override"] * wanted.override)
+
+
+# -- the maps of the switch ------------------------------------------------------------------------
+
 
 _ENTRIES = {"dscp": 64}
 _ENTRIES_OTHERWISE = 8

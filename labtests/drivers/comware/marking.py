@@ -1,5 +1,10 @@
 """ECN on a Comware switch: WRED tables, and which of them a port applies.
 
+A port that applies no table drops at the tail and marks nothing. A table has one curve per queue
+and packet colour. Without a policer every packet is green, so the green curve is the one read; a
+table with other yellow and red curves is read the same, and is never rewritten by labtests.
+Limits are in the device's own unit (cells or packets, by model).
+
 Syntax: H3C and HPE command references for Comware 7 (ACL and QoS: congestion avoidance) and
 document 000. Tables of other people are applied, never changed. A table of ours is made, shared by
 ports that mark alike, and removed when no port applies it any more.
@@ -14,25 +19,86 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.session import (
+    CLI,
     QUIT,
     ComwareSetting,
-    in_interface,
+    ConfigSection,
     interfaces,
     line,
     show,
 )
-from labtests.drivers.comware.wred import (
-    APPLIED,
-    DEFAULT_TABLE,
-    applied_wred_table,
-    parse_qos_wred_table,
-    shows_wred_table,
-)
-from labtests.drivers.parsing import refuse
+from labtests.drivers.comware.values import COMWARE, many, record
+from labtests.drivers.displays import PortDisplay, read
+from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import CliLine
+from labtests.transport.protocol import Reply
+
+_BY_PRECEDENCE = "{above} has WRED by IP precedence, which is not a queue table"  # routers
+APPLIED: PortDisplay[str] = PortDisplay(
+    command="display qos wred interface <port>",
+    shows=record(
+        "Interface: <interface:port>",
+        many("Current WRED configuration:"),
+        many("(Exponent: |Pre Low ).*", refused=_BY_PRECEDENCE),
+        COMWARE.line("Applied WRED table name: <table>"),
+        make=lambda interface, table: (interface, table),
+        order="unique",
+    ),
+)
+_NAME = COMWARE.shape("Table name: <name>")
+_SHOWN_TABLES = record(
+    _NAME.text,
+    COMWARE.line("Table type: Queue based WRED"),
+    COMWARE.line("QID gmin gmax gprob ymin ymax yprob rmin rmax rprob exponent ECN"),
+    record(
+        "<queue:0-7> <low_limit:number> <high_limit:number> <drop_probability_percent:number>"
+        r"( \S+){6} <weighting_exponent:number> <ecn:yes>",
+        make=WredQueue,
+        into="queues",
+        times=(8, 8),
+        order="from 0",
+    ),
+    make=lambda name, queues: (name, queues),
+    order="unique",
+)
+_APPLY = COMWARE.shape("qos wred apply( <table>)?")
+DEFAULT_TABLE = ""
+"""What `applied_wred_table` says of `qos wred apply` without a name."""
+
+
+def parse_qos_wred_table(reply: Reply) -> dict[str, tuple[WredQueue, ...]]:
+    """By name, every table: the green curve of each of its eight queues; fewer were cut off and are
+    refused."""
+    return dict(read(reply, _SHOWN_TABLES))
+
+
+def shows_wred_table(reply: Reply, name: str) -> bool:
+    """Whether this answer has the table. What a switch says when there is none is not recorded."""
+    shown = (_NAME.pattern.fullmatch(line.strip()) for line in whole_lines(reply))
+    return any(match is not None and match["name"] == name for match in shown)
+
+
+def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:
+    """The WRED table this port applies; DEFAULT_TABLE for the unnamed one, None for none.
+
+    Newer models can hold a port's own curves (`qos wred queue 3 ecn` in interface view). Those are
+    refused: they have no name by which they could be put back.
+    """
+    own = [line for line in section.lines if line.startswith("qos wred queue ")]
+    if own:
+        refuse(
+            reply,
+            f"{section.interface} has WRED parameters of its own: {own[0]!r}",
+            "move them into a table (`qos wred queue table NAME`) and apply that to the port",
+        )
+    applied = section.each(reply, _APPLY)
+    return applied[-1].get("table", DEFAULT_TABLE) if applied else None
+
+
+# -- what a port applies ---------------------------------------------------------------------------
+
 
 OURS = "labtests"
 """WRED tables whose names start so are ours to change and remove."""
@@ -145,8 +211,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         there = around.shared.get(wanted.profile or "")
         if there is not None and not is_as_wanted(there, wanted):
             others = around.elsewhere[there.profile or ""]
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 f"qos wred queue table {wanted.profile}",
                 f"{', '.join(sorted(others))} applies this table with other values",
                 f"give the setting of {port} another profile name that starts with {OURS}",
@@ -203,7 +268,7 @@ def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
     if wanted.profile is not None and wanted.profile != earlier.profile:
         name = (wanted.profile,) if wanted.profile else ()
         applied.append(line("qos", "wred", "apply", *name))
-    return (*made, *in_interface(port, *applied))
+    return (*made, *CLI.at(port, *applied))
 
 
 def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
@@ -217,7 +282,7 @@ def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
     if q.weighting_exponent != known.weighting_exponent:
         yield line("queue", q.queue, "weighting-constant", q.weighting_exponent)
     if q.ecn != known.ecn:
-        yield line(*(() if q.ecn else ("undo",)), "queue", q.queue, "ecn")
+        yield CLI.switched(q.ecn, "queue", q.queue, "ecn")
 
 
 def _limits(q: WredQueue) -> tuple[int, int, int]:

@@ -20,10 +20,8 @@ from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC
-from labtests.drivers.comware.configuration import ConfigSection
-from labtests.drivers.comware.names import wrong_port
-from labtests.drivers.comware.session import ComwarePart, PortSetting, line
-from labtests.drivers.comware.values import COMWARE, NO_NUMBER, NOT_A_NUMBER, priorities
+from labtests.drivers.comware.session import ComwarePart, ConfigSection, PortSetting, line
+from labtests.drivers.comware.values import COMWARE, NO_NUMBER, NOT_A_NUMBER, priorities, wrong_port
 from labtests.drivers.displays import PortDisplay, Table, ValueKind, written
 from labtests.drivers.parsing import refuse
 from labtests.drivers.readings import Answered

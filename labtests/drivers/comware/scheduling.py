@@ -11,7 +11,6 @@ from typing import Any
 from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.capabilities.settings import SCHEDULING
-from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.session import PortSetting, line
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
 from labtests.drivers.displays import PortDisplay, Unfit
@@ -82,8 +81,7 @@ class ComwareScheduling(PortSetting[SchedulingSetting], QueueShares):
             reply = yield from ask(self.question(display, port))
             if not self.cli.refusals.is_refusal(reply) and not _shows_no_scheduler(reply):
                 return self.of(display, reply, port)
-        raise CommandRejected(
-            self.device,
+        raise self.reject(
             f"display qos queue wrr|sp|wfq interface {self.port(port)}",
             "the switch shows no scheduler for this port",
             "a queue scheduling profile (`qos apply qmprofile`) may be in force: take it off",
@@ -94,8 +92,7 @@ class ComwareScheduling(PortSetting[SchedulingSetting], QueueShares):
     ) -> Iterator[CliLine]:
         """WFQ is read but not set: its minimum bandwidths would be lost."""
         if {earlier.discipline, wanted.discipline} - {"sp", "wrr"}:
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 f"interface {port}",
                 f"labtests does not change {earlier.discipline} to {wanted.discipline}",
                 "set the port to `qos wrr` or `qos sp` by hand first",

@@ -1,22 +1,21 @@
-"""What a switch is asked and told, and when it says no.
+"""What a switch is asked and told, when it says no, and what its configuration says.
 
 Most refusals are a caret line and `% Unrecognized command found at '^' position.`; some are plain
 sentences without a % ("The rule does not exist.", "This subnet overlaps with another interface!").
+
+Displays tell what operates; only the configuration (`display current-configuration interface`,
+`display this`) tells what was asked for and therefore what has to be written to put it back. Lines
+nobody here knows are kept and left alone.
 """
 
 import re
-from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.configuration import (
-    ConfigSection,
-    interface_section,
-    parse_configuration,
-)
-from labtests.drivers.comware.names import NAMES
-from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals
+from labtests.drivers import displays
+from labtests.drivers.comware.values import COMWARE, NAMES, full_name, wrong_port
+from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals, Section, ViewSetting
+from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -46,15 +45,53 @@ REFUSALS = Refusals(
         "Permission denied": "log in with an account that has the role network-admin",
     },
 )
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="undo", leave="quit")
 line, show = CLI.line, CLI.show
 QUIT = line("quit")
+
+
+# -- what its configuration says -------------------------------------------------------------------
+
+_INTERFACE = COMWARE.shape("interface <name:text>")
+_CONFIGURATION = displays.Marked(
+    mark="#",
+    end="return",
+    cut_remedy="the output seems cut off; check that paging is off (`screen-length disable`)",
+)
+
+
+class ConfigSection(displays.Section):
+    """One part of a configuration: its first line (`interface X`) and the lines under it."""
+
+    @property
+    def interface(self) -> str | None:
+        """The interface this section is about: full name where its type is known."""
+        match = _INTERFACE.pattern.fullmatch(self.head)
+        return None if match is None else full_name(match["name"]) or match["name"]
+
+
+def parse_configuration(reply: Reply) -> tuple[ConfigSection, ...]:
+    """Every section of a configuration, in order. `#` ends one; `return` ends the text, and a text
+    without it was cut."""
+    found = _CONFIGURATION.sections(reply)
+    return tuple(ConfigSection(head=each.head, lines=each.lines) for each in found)
+
+
+def interface_section(reply: Reply, port: str) -> ConfigSection:
+    """The configuration of exactly this port (full name), which must be all there is."""
+    sections = parse_configuration(reply)
+    if [s.interface for s in sections] != [port]:
+        wrong_port(reply, port, ", ".join(s.head for s in sections) or "nothing")
+    return sections[0]
 
 
 def interfaces() -> Asking[tuple[Reply, tuple[ConfigSection, ...]]]:
     """The configuration of every interface of the switch."""
     reply = yield from show(*_CONFIGURED)
     return reply, tuple(s for s in parse_configuration(reply) if s.interface is not None)
+
+
+# -- what is asked and set -------------------------------------------------------------------------
 
 
 class ComwarePart(CliPart):
@@ -67,6 +104,10 @@ class ComwarePart(CliPart):
         reply = yield from show(*_CONFIGURED, self.port(port))
         return reply, interface_section(reply, self.port(port))
 
+    def told(self, port: str) -> Asking[tuple[str, ...]]:
+        """Its lines."""
+        return (yield from self.configured(port))[1].lines
+
 
 class ComwareSetting(ComwarePart, LineSetting[s.T]):
     """A setting of a Comware switch."""
@@ -77,20 +118,40 @@ class ComwareSetting(ComwarePart, LineSetting[s.T]):
     )
 
 
-class PortSetting(ComwareSetting[s.T]):
-    """A setting that is made in the view of a port."""
-
-    @abstractmethod
-    def lines(self, port: str, earlier: s.T, wanted: s.T) -> Iterable[CliLine]:
-        """What leads there from another value, in the view of the port (full name)."""
-
-    def commands(self, port: str, earlier: s.T, wanted: s.T, around: None = None) -> Commands:
-        """See Setting."""
-        if earlier == wanted:
-            return ()
-        return in_interface(self.port(port), *self.lines(self.port(port), earlier, wanted))
+class PortSetting(ComwareSetting[s.T], ViewSetting[s.T]):
+    """The same in the view of a port."""
 
 
-def in_interface(port: str, *commands: CliLine) -> Commands:
-    """These lines in the view of a port (full name); nothing when there are none."""
-    return (line("interface", port), *commands, QUIT) if commands else ()
+Numbers = tuple[tuple[int, int], ...]
+"""(priority, number), ascending."""
+
+
+class NumberLines:
+    """Lines of a configuration that give a priority a number: `BEGIN <priority> BEHIND <number>`.
+    `undone_by`: what stands behind the priority in `undo`."""
+
+    def __init__(self, begin: str, behind: str, *, undone_by: str | None = None) -> None:
+        self._begin, self._behind = begin.split(), behind.split()
+        self._undone_by = self._behind if undone_by is None else undone_by.split()
+        self.shape = COMWARE.shape(f"{begin} <priority:0-7> {behind} <number:number>")
+        self._about = rf"(?:undo )?{begin} .*\b{behind} "
+
+    def read(self, reply: Reply, section: Section) -> Numbers:
+        """Those of a section. A priority with two numbers is refused, and so are lists."""
+        section.expect_known(reply, self._about, self.shape)
+        found = [(each["priority"], each["number"]) for each in section.each(reply, self.shape)]
+        if len(dict(found)) != len(found):
+            refuse(reply, f"a priority has two lines {self.shape.begins!r}")
+        return tuple(sorted(found))
+
+    def undone(self, earlier: Numbers, wanted: Numbers) -> Iterator[CliLine]:
+        """What takes numbers away that are not to be."""
+        for priority, _ in earlier:
+            if priority not in dict(wanted):
+                yield line("undo", *self._begin, priority, *self._undone_by)
+
+    def made(self, earlier: Numbers, wanted: Numbers) -> Iterator[CliLine]:
+        """What gives numbers that are not so."""
+        for priority, number in wanted:
+            if dict(earlier).get(priority) != number:
+                yield line(*self._begin, priority, *self._behind, number)

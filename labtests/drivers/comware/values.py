@@ -1,9 +1,41 @@
-"""Values as Comware prints them, and the words it prints where it has none."""
+"""How Comware prints values: interface names (`Twenty-FiveGigE1/0/14` in headers, `WGE1/0/14` in
+tables), numbers, and the words that stand where it has none.
+"""
 
 import re
 
-from labtests.drivers.comware.names import printed_port
-from labtests.drivers.displays import Notation, ValueKind, numbers_in
+from labtests.drivers.displays import Names, Notation, ValueKind, numbers_in
+
+# Recorded: GE, XGE, WGE, FGE, HGE, 200GE, BAGG, Vlan, Loop, NULL, M-E. The others are from H3C's
+# interface guides, from memory.
+NAMES = Names(
+    cli="Comware",
+    abbreviations={
+        "Ethernet": "Eth",
+        "GigabitEthernet": "GE",
+        "M-Ethernet": "M-E",
+        "M-GigabitEthernet": "MGE",
+        "Ten-GigabitEthernet": "XGE",
+        "TwentyGigE": "TGE",
+        "Twenty-FiveGigE": "WGE",
+        "FortyGigE": "FGE",
+        "FiftyGigE": "50GE",
+        "HundredGigE": "HGE",
+        "TwoHundredGigE": "200GE",
+        "FourHundredGigE": "400GE",
+        "EightHundredGigE": "800GE",
+        "Bridge-Aggregation": "BAGG",
+        "Route-Aggregation": "RAGG",
+        "Vlan-interface": "Vlan",
+        "LoopBack": "Loop",
+        "NULL": "NULL",
+    },
+    listing="display interface brief",
+    example="Twenty-FiveGigE1/0/14",
+    file="labtests/drivers/comware/values.py",
+)
+full_name, printed_port, wrong_port = NAMES.full, NAMES.printed, NAMES.wrong
+
 
 NOT_A_NUMBER = re.compile(r"N/A|--?|Overflow|overflow")
 """`--` not supported, `Overflow` more than 14 digits (legend of `display counters rate`), `N/A`."""

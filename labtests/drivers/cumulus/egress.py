@@ -67,9 +67,9 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
     """ECN of each queue. One that is not in the setting drops at the tail. The profile of a setting
     is its name, and in which queues RED drops what cannot be marked: `lossy; RED in 3, 4`."""
 
-    kind = s.ECN
     feature = "congestion-control"
     usual = (*_USUAL, 0)
+    no_average = "labtests knows of no average there: it looks at the queue of the moment"
 
     def _meaning(self, leaves: p.Leaves) -> Marked:
         return curves_of(leaves)
@@ -90,23 +90,12 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
 
     def _made(self, applied: p.Applied, port: str, wanted: r.EcnSetting) -> p.Applied:
         curves, drops = _meant(wanted)
-        if averaged := [each.queue for each in curves if each.weighting_exponent]:
-            self._refuse_average(averaged[0])
+        self.expect_known_average(curves)
         classes = {path[1] for path in applied.leaves if path[0] == _CLASS} or {"0"}
         own = {(_CLASS, each, name): "disable" for each in classes for name in ("ecn", "red")}
         for curve in curves:
             own |= _told(curve, curve.queue in drops)
-        return self.meant(applied, port, (curves, drops), {**dict(sorted(own.items()))})
-
-    def ecn_for(self, curves: tuple[r.MarkingCurve, ...], cell_bytes: int) -> r.EcnSetting:
-        """In bytes, so whatever a cell is."""
-        if averaged := [each.queue for each in curves if each.weighting_exponent]:
-            self._refuse_average(averaged[0])
-        return super().ecn_for(curves, cell_bytes)
-
-    def _refuse_average(self, queue: int) -> None:
-        problem = "labtests knows of no average there: it looks at the queue of the moment"
-        raise self.reject(f"ecn of queue {queue}", problem, "use weighting_exponent: 0")
+        return self.meant(applied, port, (curves, drops), dict(sorted(own.items())))
 
 
 def _meant(setting: r.EcnSetting) -> Marked:

@@ -8,24 +8,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import settings as s
-from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
+from labtests.capabilities.facts import LinkFacts, LinkState
 from labtests.capabilities.records import Reading
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
 from labtests.drivers.cumulus.session import show
 from labtests.drivers.displays.trees import Node, parse
+from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.parts import PlatformPart
-from labtests.drivers.readings import Counted
+from labtests.drivers.readings import Counted, ErrorsAmongCounters
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell
 from labtests.transport.protocol import Reply
 
 HEADER_BYTES = 18
 DEFAULT_MTU = 9216
-MTUS = range(552, DEFAULT_MTU + 1)
 _BITS = {"M": 10**6, "G": 10**9}
 _SPEED = re.compile(f"[1-9][0-9]{{0,5}}[{''.join(_BITS)}]")
 _ANY_MTU = range(68, 2**16 + 1)  # the least of IPv4, and that of the loopback
@@ -42,7 +40,6 @@ _COUNTERS = {
     "carrier-transitions": (c.CARRIER_CHANGES, "events"),
 }
 """What is discarded on the way out may be what queues count: no loss of its own."""
-_ERRORS = (c.RX_ERRORS, c.TX_ERRORS)
 
 
 def parse_link(reply: Reply) -> tuple[LinkFacts, dict[str, int | None]]:
@@ -89,17 +86,12 @@ def _speed(link: Node) -> int | None:
     return int(text[:-1]) * _BITS[text[-1]]
 
 
-class CumulusInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
+class CumulusInterfaces(PlatformPart, LinkState, ErrorsAmongCounters):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """See LinkState."""
         return parse_link((yield from show("interface", port, "link")))[0]
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self.port_counters(port)
-        return tuple(reading for reading in found if reading.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted."""
@@ -117,10 +109,10 @@ class CumulusInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
         )
 
 
-class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
-    """`link mtu` of a port, as a length of frames."""
+class CumulusFrameLimit(NvueSetting[int | None], FrameLimit):
+    """`link mtu` of a port."""
 
-    kind = s.FRAME_LIMIT
+    header_bytes, mtus = HEADER_BYTES, range(552, DEFAULT_MTU + 1)
     feature = "mapping"  # of which it needs nothing
 
     def value(self, applied: Applied, port: str) -> int | None:
@@ -128,15 +120,7 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         return None if applied.mtu is None else applied.mtu + HEADER_BYTES
 
     def _made(self, applied: Applied, port: str, wanted: int | None) -> Applied:
-        mtu = (wanted or 0) - HEADER_BYTES
-        if mtu not in MTUS:
-            remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
-            where, problem = (
-                f"interface {port} link mtu",
-                f"{wanted} is not a valid frame length there",
-            )
-            raise self.reject(where, problem, remedy)
-        return replace(applied, mtu=mtu)
+        return replace(applied, mtu=self.mtu(f"interface {port} link mtu", wanted))
 
     def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """The default is unset."""
@@ -144,7 +128,3 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLengths):
         if before.mtu != after.mtu and after.mtu is not None:
             plain = after.mtu == DEFAULT_MTU
             yield nv("unset", *at) if plain else nv("set", *at, after.mtu)
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return limit is not None and frame_bytes <= limit

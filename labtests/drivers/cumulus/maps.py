@@ -104,13 +104,11 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
             problem = f"RoCE mode is on ({applied.roce}), and labtests does not know its map"
             raise self.reject("qos roce", problem, "`nv unset qos roce`")
         leaves, where = applied.profiles.get(p.DEFAULT, {}), f"qos {p.MAP} {p.DEFAULT}"
-        try:
+        with self.clear(where):
             p.expect_shapes(p.MAP, leaves)
             p.members(leaves, "switch-priority", 8)
             paths = [("switch-priority", str(n), "traffic-class") for n in _SAME]
             return tuple(p.number(leaves, path, n, 7) for n, path in enumerate(paths))
-        except p.Unclear as unclear:
-            raise self.reject(where, str(unclear), unclear.remedy) from unclear
 
     def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
         told: p.Leaves = {

@@ -8,6 +8,7 @@ the way back. What is read is what is applied; pending changes are not in force.
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -238,6 +239,14 @@ class NvueSetting(PlatformPart, Setting[T]):
         """Raises CommandRejected, ToolMissing."""
         expect_applied(replies)
 
+    @contextmanager
+    def clear(self, where: str) -> Iterator[None]:
+        """What is unclear inside is refused: CommandRejected."""
+        try:
+            yield
+        except Unclear as unclear:
+            raise self.reject(where, str(unclear), unclear.remedy) from unclear
+
     def _expect_ours(self, line: str) -> None:
         """What is pending would be applied with our lines. What labtests was cut off in is given
         up; anybody else's is not."""
@@ -269,10 +278,8 @@ class ProfileSetting(NvueSetting[T]):
                 "known to labtests",
                 f"give {port} a profile of its own, or `nv unset qos roce`",
             )
-        try:
+        with self.clear(f"{where} {name}"):
             return self._meaning(applied.leaves)
-        except Unclear as unclear:
-            raise self.reject(f"{where} {name}", str(unclear), unclear.remedy) from unclear
 
     def meant(self, applied: Applied, port: str, wanted: object, own: Leaves) -> Applied:
         """The port applies what means this: what its own stands for, what it applies now, else a

@@ -55,12 +55,10 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
             raise self.reject(where, problem, "Cumulus Linux has one from 5.6 on")
         if match := _TIMEDELTA.fullmatch(leaves.get(_POLL, "")):
             leaves[_POLL] = str(1000 * int(match[1]) + int(match[2] or 0))
-        try:
+        with self.clear(where):
             p.expect_shapes(p.WATCHDOG, leaves)
             return {path: p.number(leaves, path, int(usual), taken[-1])
                     for path, (taken, usual) in _TIMES.items()}  # fmt: skip
-        except p.Unclear as unclear:
-            raise self.reject(where, str(unclear), unclear.remedy) from unclear
 
     def _made(self, applied: p.Applied, port: str, wanted: WatchdogTimes) -> p.Applied:
         told = {_POLL: wanted.interval_ms, _POLLS: wanted.shutdown_multiplier}

@@ -8,7 +8,15 @@ as declared: a line that is new, one too many, an end too early. So are its inte
 is in cli.py and, of links and what interfaces count, in interfaces.py.
 """
 
-from labtests.drivers.displays.cli import Cli, CliPart, CliState, LineSetting, PortDisplay
+from labtests.drivers.displays.cli import (
+    Cli,
+    CliPart,
+    CliState,
+    LineSetting,
+    PortDisplay,
+    PortShutting,
+    ViewSetting,
+)
 from labtests.drivers.displays.interfaces import CliInterfaces, Count, CounterWords, Counts
 from labtests.drivers.displays.lines import ANY, MAYBE, ONCE, SOME, Line, Notation, read, read_one
 from labtests.drivers.displays.names import Names
@@ -40,6 +48,7 @@ __all__ = [
     "Nested",
     "Notation",
     "PortDisplay",
+    "PortShutting",
     "Refusals",
     "Rows",
     "Section",
@@ -47,6 +56,7 @@ __all__ = [
     "Table",
     "Unfit",
     "ValueKind",
+    "ViewSetting",
     "numbers_in",
     "read",
     "read_json",

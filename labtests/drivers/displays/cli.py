@@ -2,12 +2,15 @@
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import Entitled, Obstacles
+from labtests.capabilities.records import PortState
 from labtests.capabilities.settings import Commands
+from labtests.core.output import excerpt
 from labtests.drivers.displays.lines import Line, read
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.refusals import Refusals
@@ -23,15 +26,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cli:
-    """What a CLI takes as one word, its interface names, and the words by which it says no."""
+    """What a CLI takes as one word, its interface names, and the words by which it says no; what
+    stands before a line that is taken back, and the line that leads out of a view."""
 
     word: re.Pattern[str]
     names: Names
     refusals: Refusals
+    undo: str
+    leave: str
 
     def line(self, *words: Word) -> CliLine:
         """A line for the switch. Raises NotAWord."""
         return cli(self.word, *words)
+
+    def switched(self, on: bool, *words: Word) -> CliLine:
+        """A line, or the one that takes it back."""
+        return self.line(*(() if on else (self.undo,)), *words)
+
+    def at(self, port: str, *lines: CliLine) -> Commands:
+        """These lines in the view of a port (full name); nothing when there are none."""
+        return (self.line("interface", port), *lines, self.line(self.leave)) if lines else ()
 
     def show(self, *words: Word) -> Asking[Reply]:
         """The answer to a display. Raises CommandRejected when it is a refusal."""
@@ -47,10 +61,10 @@ class Cli:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortDisplay(Generic[T]):
     """A display for a `<port>`, and what it shows of each: full name and value. `beside` are lines
-    that are about no port."""
+    that are about no port. What is neither lines nor a table is read by a function."""
 
     command: str
-    shows: Line[tuple[str, T]] | Table[tuple[str, T]]
+    shows: Line[tuple[str, T]] | Table[tuple[str, T]] | Callable[[Reply], dict[str, T]]
     beside: Line[Any] | None = None
     skip: re.Pattern[str] = BLANK_OR_RULER
 
@@ -63,6 +77,8 @@ class PortDisplay(Generic[T]):
         """What an answer shows, by port, in its order."""
         if isinstance(self.shows, Table):
             return dict(read_table(reply, self.shows))
+        if not isinstance(self.shows, Line):
+            return self.shows(reply)
         beside = () if self.beside is None else (self.beside,)
         return dict(read(reply, self.shows, *beside, skip=self.skip))
 
@@ -89,7 +105,7 @@ class CliPart(PlatformPart):
         """What an answer shows of this port, which must be all there is."""
         found, full = display.read(reply), self.port(port)
         if set(found) != {full}:
-            self.cli.names.wrong(reply, full, ", ".join(found) or "nothing")
+            self.cli.names.wrong(reply, full, excerpt(", ".join(found), 80) or "nothing")
         return found[full]
 
     def shown(self, display: PortDisplay[T], port: str) -> Asking[tuple[Reply, T]]:
@@ -107,11 +123,41 @@ class LineSetting(CliPart, s.Setting[s.T]):
             self.cli.refusals.expect_accepted(reply, commands)
 
 
+class ViewSetting(LineSetting[s.T]):
+    """A setting that is made in the view of a port."""
+
+    @abstractmethod
+    def lines(self, port: str, earlier: s.T, wanted: s.T) -> Iterable[CliLine]:
+        """What leads there from another value, in the view of the port (full name). Raises
+        CommandRejected for what the port cannot hold."""
+
+    def commands(self, port: str, earlier: s.T, wanted: s.T, around: None = None) -> Commands:
+        """See Setting."""
+        if earlier == wanted:
+            return ()
+        return self.cli.at(self.port(port), *self.lines(self.port(port), earlier, wanted))
+
+
+class PortShutting(ViewSetting[PortState]):
+    """Whether a port is shut, as configured: whether its cable has a link is another thing."""
+
+    kind = s.PORT_STATE
+
+    @abstractmethod
+    def told(self, port: str) -> Asking[tuple[str, ...]]:
+        """The lines of a port's configuration, which say nothing of a port in use."""
+
+    def read(self, port: str) -> Asking[PortState]:
+        """See Setting."""
+        return "down" if "shutdown" in (yield from self.told(port)) else "up"
+
+    def lines(self, port: str, earlier: PortState, wanted: PortState) -> Iterable[CliLine]:
+        """One line."""
+        return (self.cli.switched(wanted == "down", "shutdown"),)
+
+
 class CliState(CliPart, Obstacles, Entitled):
     """What stands in the way of a test, and of whoever may not configure."""
-
-    leave: ClassVar[CliLine]
-    """Out of the view of a port."""
 
     @abstractmethod
     def interfaces(self) -> Asking[tuple[str, ...]]:
@@ -121,7 +167,8 @@ class CliState(CliPart, Obstacles, Entitled):
         """Into the view of a port and out again: that changes nothing, and takes a role that may
         configure."""
         ports = [name for name in (yield from self.interfaces()) if "/" in name]
-        return (self.cli.line("interface", ports[0]), self.leave) if ports else ()
+        leave = self.cli.line(self.cli.leave)
+        return (self.cli.line("interface", ports[0]), leave) if ports else ()
 
     def expect_entitled(self, lines: Commands, reply: Reply) -> None:
         """See Entitled."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
@@ -10,11 +10,9 @@ from labtests.capabilities.records import Reading
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.displays.cli import CliPart, PortDisplay
 from labtests.drivers.displays.shapes import Unfit
-from labtests.drivers.readings import Answered, unit_of
+from labtests.drivers.readings import ERRORS, Answered, unit_of
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
-
-_ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,35 +66,46 @@ class CounterWords:
 
 
 class CliInterfaces(CliPart, LinkState, LinkErrors, PortTelemetry):
-    """Links, and what ports count."""
+    """Links, and what ports count: in the same display, or in one of its own (`counters`), whose
+    whole command is then the source of a number."""
 
-    display: ClassVar[PortDisplay[tuple[LinkFacts, Counts]]]
+    display: ClassVar[PortDisplay[Any]]
+    counters: ClassVar[PortDisplay[Counts] | None] = None
     words: ClassVar[CounterWords]
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """See LinkState."""
-        _, (facts, _) = yield from self.shown(self.display, port)
+        _, shown = yield from self.shown(self.display, port)
+        facts: LinkFacts = shown[0]
         return facts
 
     def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Frames that arrived broken, and those that could not be sent whole."""
-        reply, (_, counts) = yield from self.shown(self.display, port)
-        return tuple(r for r in self._readings(reply, port, counts) if r.counter in _ERRORS)
+        reply = yield from self.asked(self.counters or self.display, port)
+        counts = self._counts(reply, port)
+        return tuple(r for r in self._readings(reply, port, counts) if r.counter in ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted; None where it counts nothing of the kind, and where it is not
         understood: the other counters of a switch do not hang on its wording."""
-        reply = yield from self.asked(self.display, port)
+        reply = yield from self.asked(self.counters or self.display, port)
         try:
-            _, counts = self.of(self.display, reply, port)
+            counts = self._counts(reply, port)
         except UnreadableOutput as error:
             return tuple(self._readings(reply, port, (), error.problem))
         return tuple(self._readings(reply, port, counts))
 
+    def _counts(self, reply: Reply, port: str) -> Counts:
+        if self.counters is not None:
+            return self.of(self.counters, reply, port)
+        counts: Counts = self.of(self.display, reply, port)[1]
+        return counts
+
     def _readings(
         self, reply: Reply, port: str, counts: Counts, absent: str = ""
     ) -> Iterator[Reading]:
-        name, shown = self.display.name, {each.counter for each in counts}
+        name = reply.command if self.counters is not None else self.display.name
+        shown = {each.counter for each in counts}
         none = (Count(counter=n, words=n, value=None) for n in self.words.expected)
         for each in (*counts, *(each for each in none if each.counter not in shown)):
             there = each.counter in shown

@@ -17,11 +17,7 @@ from labtests.drivers.linux.rdma import (
     rdma_statistic_command,
 )
 from labtests.drivers.linux.roce import LINKS_IN_SYSFS, parse_sysfs_links
-from labtests.drivers.linux.statistics import (
-    PortStatistics,
-    driver_command,
-    net_readings,
-)
+from labtests.drivers.linux.statistics import PortStatistics, driver_command, net_readings
 from labtests.drivers.linux.sysfs import files_are_missing, parse_hw_counters
 from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.commands import Shell, script

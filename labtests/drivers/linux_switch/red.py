@@ -12,11 +12,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities.records import EcnSetting, WredQueue
 from labtests.drivers.linux_switch.handles import Handle
-from labtests.drivers.linux_switch.idling import (
-    DEFAULT_BITS_PER_S,
-    bandwidth_for,
-    idle_exponent,
-)
+from labtests.drivers.linux_switch.idling import DEFAULT_BITS_PER_S, bandwidth_for, idle_exponent
 from labtests.drivers.linux_switch.qdiscs import Qdisc, Red
 from labtests.drivers.linux_switch.tree import Leaf, Tree
 from labtests.transport.commands import Word

@@ -8,10 +8,11 @@ are kept and left alone.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from labtests.capabilities.settings import T
 from labtests.core.errors import CommandRejected
-from labtests.drivers.displays import Indented, Nested
-from labtests.drivers.nxos.clock import SHOWN, SOURCE
-from labtests.drivers.nxos.session import NXOS, show_ended, told_port
+from labtests.drivers.displays import Indented, Nested, ViewSetting
+from labtests.drivers.nxos.box import SHOWN, SOURCE
+from labtests.drivers.nxos.session import NXOS, NxosSetting, show_ended, told_port
 from labtests.transport.asking import Asking, both
 from labtests.transport.protocol import Reply
 
@@ -121,6 +122,14 @@ def configured() -> Asking[Configured]:
         show_ended("running-config", "ipqos"), show_ended("running-config", "interface")
     )
     return _joined(qos, parse_configuration(qos), ports, parse_configuration(ports))
+
+
+class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
+    """A setting that is a line of a port's own section."""
+
+    def told(self, port: str) -> Asking[tuple[str, ...]]:
+        """What stands there."""
+        return (yield from configured()).lines(self.device, self.port(port))
 
 
 def _joined(

@@ -4,20 +4,17 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from labtests.drivers.displays import CliState
-from labtests.drivers.nxos.clock import NxosClock
+from labtests.drivers.nxos.box import NxosClock, NxosNeighbours, NxosVersions
 from labtests.drivers.nxos.configuration import Configured, configured
-from labtests.drivers.nxos.egress import NxosEcn, NxosScheduling
+from labtests.drivers.nxos.egress import NxosEcn, NxosMemory, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
-from labtests.drivers.nxos.lldp import NxosNeighbours
-from labtests.drivers.nxos.memory import NxosMemory
 from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
 from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
 from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
-from labtests.drivers.nxos.session import CLI, EXIT
+from labtests.drivers.nxos.session import CLI
 from labtests.drivers.nxos.streams import NxosStreams
 from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
-from labtests.drivers.nxos.versions import NxosVersions
 from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking, both
@@ -39,7 +36,6 @@ class NxosState(CliState):
     """What of the configuration stands in the way."""
 
     cli = CLI
-    leave = EXIT
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""

@@ -9,14 +9,20 @@ force. Thresholds of RED are kept in bytes; a kbyte is taken for 1000 of them (n
 from collections.abc import Hashable, Mapping
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import QueueShares, Shares
-from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
+from labtests.capabilities.device import MemoryLimits, QueueShares, Shares
+from labtests.capabilities.records import (
+    EcnSetting,
+    PortMemory,
+    PriorityMemory,
+    QueueSchedule,
+    SchedulingSetting,
+    WredQueue,
+)
 from labtests.drivers.marking import MarkingInBytes
-from labtests.drivers.nxos.applying import IPQOS, PolicySetting, in_force, of_switch, without
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
-from labtests.drivers.nxos.policies import Use
+from labtests.drivers.nxos.policies import IPQOS, PolicySetting, Use, in_force, of_switch, without
 from labtests.drivers.nxos.queuing import QUEUING, TableRow
-from labtests.drivers.nxos.session import NXOS
+from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking, both
 
@@ -117,7 +123,6 @@ class _Egress(PolicySetting[s.T]):
 class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail."""
 
-    kind = s.ECN
     usual = (150_000, 600_000, 7, 0)
     """As in published RoCE configurations (Cisco's AI/ML blueprints), but for the upper threshold:
     theirs, 3000 kbytes, is for 100G; at 10G three DCQCN senders fill a buffer before they slow."""
@@ -134,10 +139,6 @@ class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
     def _use(self, of: Configured, place: PolicyPlace, wanted: EcnSetting) -> Use:
         lines = {each.queue: (_red_line(each),) for each in wanted.queues}
         return self.replaced(of, place, _MARKING, lines)
-
-    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
-        """By queue."""
-        return set(one.queues) == set(other.queues)
 
 
 class NxosScheduling(_Egress[SchedulingSetting], QueueShares):
@@ -232,3 +233,25 @@ def _red_line(each: WredQueue) -> str:
 def _size(limit_bytes: int) -> str:
     whole, rest = divmod(limit_bytes, 1000)
     return f"{limit_bytes} bytes" if rest else f"{whole} kbytes"
+
+
+# -- what lossless classes of a port may hold ------------------------------------------------------
+
+
+class NxosMemory(NxosPart, MemoryLimits):
+    """Thresholds of the classes that pause, as in force; and the curves of queues."""
+
+    def memory_limits(self, port: str) -> Asking[PortMemory]:
+        """See MemoryLimits. Of what a class shares, nothing is told."""
+        _, shown = yield from self.shown(QUEUING, port)
+        ecn = yield from NxosEcn(self.device).read(port)
+        return PortMemory(
+            priorities=tuple(
+                PriorityMemory(
+                    priority=queue, headroom_bytes=each.size - each.pause, static_bytes=each.pause
+                )
+                for queue, each in sorted(shown.buffers.items())
+                if each.size >= each.pause
+            ),
+            kmax_bytes=tuple((each.queue, each.high_limit) for each in ecn.queues if each.ecn),
+        )

@@ -9,11 +9,9 @@ from typing import Any
 from labtests.capabilities.facts import Lacking
 from labtests.capabilities.records import PortPauseTimeout
 from labtests.capabilities.settings import PAUSE_TIMEOUT, Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Nested
 from labtests.drivers.nxos.configuration import configured, parse_configuration
-from labtests.drivers.nxos.names import full_name
-from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show_ended
+from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, full_name, line, show_ended
 from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -52,7 +50,7 @@ class NxosPauseTimeout(NxosSetting[PortPauseTimeout]):
         """The time first, so that it never works with somebody else's."""
         if wanted.timeout_ms not in _TAKEN:
             problem = f"{wanted.timeout_ms} ms is not in 100..500, steps of 100"
-            raise CommandRejected(self.device, " ".join(_PAUSE), problem, "choose another time")
+            raise self.reject(" ".join(_PAUSE), problem, "choose another time")
         time = line(*_PAUSE, "timeout", wanted.timeout_ms, "mode", "edge")
         mode = line(*(() if wanted.on else ("no",)), *_MODE.split())
         lines = (time,) if wanted.timeout_ms != earlier.timeout_ms else ()

@@ -14,7 +14,6 @@ from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Unfit, read
-from labtests.drivers.nxos.applying import PolicySetting, without
 from labtests.drivers.nxos.configuration import (
     SYSTEM,
     Block,
@@ -23,7 +22,7 @@ from labtests.drivers.nxos.configuration import (
     PolicyPlace,
     configured,
 )
-from labtests.drivers.nxos.policies import Use, base
+from labtests.drivers.nxos.policies import PolicySetting, Use, base, without
 from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, line, show
 from labtests.drivers.pauses import SharedPriorities, left_alone
 from labtests.drivers.readings import Answered

@@ -2,30 +2,27 @@
 its lossless classes, which are a policy on the way in."""
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from labtests.capabilities.device import FrameLengths
 from labtests.capabilities.records import BufferThresholds, PortState
-from labtests.capabilities.settings import (
-    BUFFER_THRESHOLDS,
-    FRAME_LIMIT,
-    HEADROOM,
-    PORT_STATE,
-    Commands,
-    Headrooms,
-    T,
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, HEADROOM, Headrooms, T
+from labtests.drivers.displays import PortShutting
+from labtests.drivers.frames import FrameLimit
+from labtests.drivers.nxos.configuration import (
+    Block,
+    Classes,
+    Configured,
+    NxosPortSetting,
+    PolicyPlace,
 )
-from labtests.core.errors import CommandRejected
-from labtests.drivers.nxos.applying import PolicySetting, in_force, of_switch, without
-from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
-from labtests.drivers.nxos.policies import Use
-from labtests.drivers.nxos.session import EXIT, NXOS, NxosSetting, line
+from labtests.drivers.nxos.policies import PolicySetting, Use, in_force, of_switch, without
+from labtests.drivers.nxos.session import NXOS, line
 from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
 
 HEADER_BYTES = 22
 """A frame beside its packet: header, VLAN tag and check sequence. `mtu` is of packets."""
-DEFAULT_MTU = 1500
 _MTU = NXOS.shape("mtu <bytes:number>")
 CELL_BYTES = 208
 """Recorded thresholds are multiples of it, at two models; no document says so."""
@@ -36,56 +33,28 @@ _BUFFER = NXOS.shape(
 _NAMES = ("size", "pause", "resume")
 
 
-class NxosFrameLimit(NxosSetting[int | None], FrameLengths):
-    """`mtu` of a port, as a length of frames; None for the default. Many models take 1500 and 9216
+class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
+    """`mtu` of a port; None for the default. Many models take 1500 and 9216
     only at ports of layer 2 (from memory): they refuse others, and are heard."""
 
-    kind = FRAME_LIMIT
+    default_bytes = 1500 + HEADER_BYTES
 
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
-        of = yield from configured()
-        lines = of.lines(self.device, self.port(port))
+        lines = yield from self.told(port)
         found = [match for text in lines if (match := _MTU.pattern.fullmatch(text))]
         return int(found[0]["bytes"]) + HEADER_BYTES if found else None
 
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return frame_bytes <= (DEFAULT_MTU + HEADER_BYTES if limit is None else limit)
-
-    def commands(
-        self, port: str, earlier: int | None, wanted: int | None, around: None = None
-    ) -> Commands:
+    def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line."""
-        if earlier == wanted:
-            return ()
         if wanted == 0:  # no jumbo frames, where a switch has such a setting
-            where = f"interface {self.port(port)}"
-            raise CommandRejected(
-                self.device, where, "0 is not a valid MTU", "give the longest frame"
-            )
-        mtu = line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
-        return (line("interface", self.port(port)), mtu, EXIT)
+            problem = "0 is not a valid MTU"
+            raise self.reject(f"interface {port}", problem, "give the longest frame")
+        yield line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
 
 
-class NxosPortState(NxosSetting[PortState]):
-    """Whether a port is shut, as configured."""
-
-    kind = PORT_STATE
-
-    def read(self, port: str) -> Asking[PortState]:
-        """From the port's configuration, which says nothing, or `no shutdown`, of a port in use."""
-        lines = (yield from configured()).lines(self.device, self.port(port))
-        return "down" if "shutdown" in lines else "up"
-
-    def commands(
-        self, port: str, earlier: PortState, wanted: PortState, around: None = None
-    ) -> Commands:
-        """One line."""
-        if earlier == wanted:
-            return ()
-        told = line("shutdown") if wanted == "down" else line("no", "shutdown")
-        return (line("interface", self.port(port)), told, EXIT)
+class NxosPortState(NxosPortSetting[PortState], PortShutting):
+    """`shutdown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""What a switch is asked and told: lines of its CLI, and when it says no."""
+"""What a switch is asked and told: lines of its CLI, its interface names (`Ethernet1/13` in
+headers, `Eth1/13` in tables), and when it says no.
+"""
 
 import re
 
@@ -7,15 +9,25 @@ from labtests.drivers.displays import (
     Cli,
     CliPart,
     LineSetting,
+    Names,
     Notation,
     Refusals,
     ValueKind,
     numbers_in,
 )
-from labtests.drivers.nxos.names import NAMES, full_name, printed_port
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Word, cli
 from labtests.transport.protocol import Reply
+
+NAMES = Names(
+    cli="NX-OS",
+    abbreviations={"Ethernet": "Eth", "port-channel": "Po", "mgmt": "mgmt"},
+    listing="show interface brief",
+    example="Ethernet1/13",
+    file="labtests/drivers/nxos/session.py",
+)
+full_name, printed_port = NAMES.full, NAMES.printed
+
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` and `>` (filters),
@@ -44,7 +56,7 @@ NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-
 """How the displays of this switch are declared."""
 
 
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
 line = CLI.line
 EXIT = line("exit")
 

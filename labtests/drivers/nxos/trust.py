@@ -9,12 +9,10 @@ from collections.abc import Hashable
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Unfit, written
 from labtests.drivers.maps import DscpMapSetting
-from labtests.drivers.nxos.applying import IPQOS, PolicySetting
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
-from labtests.drivers.nxos.policies import Use, base, named
+from labtests.drivers.nxos.policies import IPQOS, PolicySetting, Use, base, named
 from labtests.drivers.nxos.session import NXOS, NxosSetting
 from labtests.transport.asking import Asking, known
 
@@ -152,8 +150,7 @@ class NxosQueueMap(NxosSetting[tuple[int, ...]]):
     ) -> Commands:
         """It is not a setting."""
         if wanted != tuple(COSES):
-            raise CommandRejected(
-                self.device,
+            raise self.reject(
                 f"a queue for each priority: {wanted}",
                 "the queue of a qos-group has its number",
                 "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",

@@ -5,6 +5,7 @@ pfc-queue` tells them, and which queues are shut. What stands at a port is in it
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,12 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
-from labtests.drivers.nxos.configuration import configured
-from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, NxosSetting, line, show
-from labtests.drivers.readings import Answered
+from labtests.drivers.nxos.configuration import NxosPortSetting
+from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show
+from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 _PASSED = re.compile(r"[-+=\s]*")
@@ -164,7 +165,7 @@ class NxosWatchdogTimes(NxosSetting[WatchdogTimes]):
             if (value := getattr(wanted, name)) not in taken:
                 words = " ".join((_PFC, *_TIMES[name]))
                 problem = f"{value} is not in {taken[0]}..{taken[-1]}, steps of {taken.step}"
-                raise CommandRejected(self.device, words, problem, "choose another time")
+                raise self.reject(words, problem, "choose another time")
         switch = line(_PFC, "watch-dog-interval", "on" if wanted.on else "off")
         lines = tuple(
             line(_PFC, *words, getattr(wanted, name))
@@ -176,27 +177,22 @@ class NxosWatchdogTimes(NxosSetting[WatchdogTimes]):
         return (*lines, switch) if wanted.on else (switch, *lines)
 
 
-class NxosWatchdog(NxosSetting[PortWatchdog]):
+class NxosWatchdog(NxosPortSetting[PortWatchdog]):
     """What a port says of it. One that says nothing is not watched (from memory)."""
 
     kind = s.PFC_WATCHDOG
 
     def read(self, port: str) -> Asking[PortWatchdog]:
         """From the port's configuration."""
-        lines = (yield from configured()).lines(self.device, self.port(port))
+        lines = yield from self.told(port)
         said = (_AT_A_PORT.pattern.fullmatch(text) for text in lines)
         found: list[Any] = [match["mode"] for match in said if match]
         return found[0] if found else "unset"
 
-    def commands(
-        self, port: str, earlier: PortWatchdog, wanted: PortWatchdog, around: Any = None
-    ) -> Commands:
+    def lines(self, port: str, earlier: PortWatchdog, wanted: PortWatchdog) -> Iterator[CliLine]:
         """One line."""
-        if earlier == wanted:
-            return ()
         words = (_PFC, "watch-dog-interval")
-        told = line("no", *words, earlier) if wanted == "unset" else line(*words, wanted)
-        return (line("interface", self.port(port)), told, EXIT)
+        yield line("no", *words, earlier) if wanted == "unset" else line(*words, wanted)
 
 
 class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
@@ -207,7 +203,7 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
         reply, groups = yield from self.shown(PFC_QUEUE_DETAIL, port)
         return tuple(
             Answered(reply, port, "priority", queue).reading(
-                (counter, _unit(counter)),
+                (counter, unit_of(counter)),
                 groups.get(queue, {}).get(counter),
                 f"show queuing pfc-queue: {words}",
                 "no block of this group",
@@ -216,7 +212,3 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
             for words, counter in _COUNTED.items()
             if counter
         )
-
-
-def _unit(counter: str) -> str:
-    return "packets" if counter.endswith("_packets") else "events"

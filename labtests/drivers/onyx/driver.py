@@ -11,8 +11,8 @@ from labtests.capabilities.settings import Commands
 from labtests.core.output import excerpt
 from labtests.drivers.displays import CliState, Unfit, read_one
 from labtests.drivers.displays.trees import Node, parse_any
-from labtests.drivers.onyx.egress import OnyxEcn, OnyxScheduling, served
-from labtests.drivers.onyx.interfaces import OnyxFrameLimit, OnyxInterfaces, shown_link
+from labtests.drivers.onyx.egress import SERVED, OnyxEcn, OnyxScheduling
+from labtests.drivers.onyx.interfaces import INTERFACE, OnyxFrameLimit, OnyxInterfaces
 from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
@@ -114,8 +114,6 @@ def parse_clock(reply: Reply) -> tuple[float]:
 class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
     """The switch itself."""
 
-    leave = line("exit")
-
     def versions(self) -> Asking[dict[str, str]]:
         """`onyx` and `model`."""
         return parse_version((yield from show("version")))
@@ -135,22 +133,21 @@ class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
 
     def trial(self) -> Asking[Commands]:
         """Into the view of a port and out again."""
-        yield from ()
-        ports = self.ports[:1]
-        return tuple(
-            each for port in ports for each in (line("interface", *self.at(port)), self.leave)
-        )
+        if not self.ports:
+            return known(())
+        return known((line("interface", *self.at(self.ports[0])), line("exit")))
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would distort a test's settings."""
         found = []
         for port in self.ports:
-            _, pauses = yield from shown_link(self, port)
+            _, (_, pauses) = yield from self.shown(INTERFACE, port)
             if pauses is not False:
                 said = "it pauses" if pauses else "it does not say whether it pauses"
                 found.append(f"{port}: {said} all priorities together (`flowcontrol`)")
-            slow = (yield from served(self, port)).shaped
-            found += [f"{port}: {what} is shaped, and slower than its link" for what in slow]
+            _, served = yield from self.shown(SERVED, port)
+            slow = (f"{what} is shaped, and slower than its link" for what in served.shaped)
+            found += [f"{port}: {each}" for each in slow]
         return tuple(found)
 
 

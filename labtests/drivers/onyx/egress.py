@@ -15,8 +15,9 @@ from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
 from labtests.capabilities.settings import Commands
+from labtests.drivers.displays import PortDisplay
 from labtests.drivers.displays.trees import parse_any
-from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, show
+from labtests.drivers.onyx.session import OnyxSetting, Told
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.sharing import round_robin
 from labtests.transport.asking import Asking
@@ -89,10 +90,9 @@ def _wred(queue: int, low: int, high: int, *, ecn: bool = True) -> r.WredQueue:
     )
 
 
-def congestion(part: OnyxPart, port: str) -> Asking[tuple[Reply, Congestion]]:
-    """The answer, and what it says of this port."""
-    reply = yield from show("interfaces", *part.at(port), "congestion-control")
-    return reply, part.only(reply, port, parse_congestion(reply))
+CONGESTION = PortDisplay(
+    command="show interfaces <port> congestion-control", shows=parse_congestion
+)
 
 
 class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
@@ -103,7 +103,7 @@ class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
 
     def read(self, port: str) -> Asking[r.EcnSetting]:
         """As the port shows it."""
-        _, found = yield from congestion(self, port)
+        _, found = yield from self.shown(CONGESTION, port)
         return _setting(found.curves, found.relative)
 
     def commands(
@@ -201,10 +201,7 @@ def _weight(told: Told) -> int | None:
     return None if strict else weight
 
 
-def served(part: OnyxPart, port: str) -> Asking[ClassService]:
-    """As it is now."""
-    reply = yield from show("dcb", "ets", "interface", *part.at(port))
-    return part.only(reply, port, parse_ets(reply))
+SERVED = PortDisplay(command="show dcb ets interface <port>", shows=parse_ets)
 
 
 class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):
@@ -214,7 +211,8 @@ class OnyxScheduling(OnyxSetting[r.SchedulingSetting], QueueShares):
 
     def read(self, port: str) -> Asking[r.SchedulingSetting]:
         """As the port shows it."""
-        return self.scheduling_for((yield from served(self, port)).weights)
+        _, found = yield from self.shown(SERVED, port)
+        return self.scheduling_for(found.weights)
 
     def commands(
         self,

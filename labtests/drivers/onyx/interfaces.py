@@ -6,24 +6,19 @@ import re
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import settings as s
-from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.facts import LinkFacts
 from labtests.capabilities.settings import Commands
-from labtests.core.errors import UnreadableOutput
 from labtests.core.output import excerpt
-from labtests.drivers.displays import CounterWords, Counts, Unfit
+from labtests.drivers.displays import CliInterfaces, CounterWords, Counts, PortDisplay, Unfit
 from labtests.drivers.displays.trees import Node, parse_any
-from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, rows_of, show
+from labtests.drivers.frames import FrameLimit
+from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, rows_of
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.drivers.readings import Answered, unit_of
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 HEADER_BYTES = 22
 """A frame beside its packet: header, VLAN tag and check sequence (recorded)."""
-MTUS = range(1500, 9217)
 _MTU = r"([0-9]{1,5}) bytes ?\(Maximum packet size ([0-9]{1,5}) bytes\)"
 _SPEED = "([0-9]{1,4}) ?G(?:bps)?(?:x[1248])?|Unknown"
 _PAUSES = "receive (on|off) send (on|off)"
@@ -52,9 +47,6 @@ WORDS = CounterWords(
 )
 """What is discarded on the way out is what queues count: no loss of its own."""
 _SIZES = re.compile(r"packets of [0-9]+(-[0-9]+)? bytes")
-_ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
-
-
 _PORT = re.compile("Eth[0-9/]+")
 
 
@@ -119,58 +111,26 @@ def _items(side: Told) -> Iterator[tuple[str, int | None]]:
             yield words, None if node.shown == "N/A" else node.number()
 
 
-class OnyxInterfaces(OnyxPart, LinkState, LinkErrors, PortTelemetry):
+INTERFACE = PortDisplay(command="show interfaces <port>", shows=parse_interface)
+
+
+class OnyxInterfaces(OnyxPart, CliInterfaces):
     """Links, and what ports count."""
 
-    def link(self, port: str) -> Asking[LinkFacts]:
-        """See LinkState."""
-        return (yield from shown_link(self, port))[0]
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        reply = yield from show("interfaces", *self.at(port), "counters")
-        self.only(reply, port, parse_counters(reply))
-        return tuple(each for each in self._readings(reply, port) if each.counter in _ERRORS)
-
-    def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """All that is counted; None where it is not there, or not understood."""
-        reply = yield from show("interfaces", *self.at(port), "counters")
-        return tuple(self._readings(reply, port))
-
-    def _readings(self, reply: Reply, port: str) -> Iterator[Reading]:
-        counts: Counts = ()
-        absent = f"`{reply.command}` has no such line"
-        try:
-            counts = self.only(reply, port, parse_counters(reply))
-        except UnreadableOutput as error:
-            absent = error.problem
-        shown = {each.counter: each for each in counts}
-        at = Answered(reply, port)
-        for name in (*shown, *(each for each in WORDS.expected if each not in shown)):
-            words, value = (shown[name].words, shown[name].value) if name in shown else (name, None)
-            missing = "the switch shows no number" if name in shown else absent
-            yield at.reading((name, unit_of(name)), value, f"{reply.command}: {words}", missing)
+    display = INTERFACE
+    counters = PortDisplay(command="show interfaces <port> counters", shows=parse_counters)
+    words = WORDS
 
 
-def shown_link(part: OnyxPart, port: str) -> Asking[tuple[LinkFacts, bool | None]]:
-    """The link, and whether it pauses all priorities together, if it says so."""
-    reply = yield from show("interfaces", *part.at(port))
-    return part.only(reply, port, parse_interface(reply))
+class OnyxFrameLimit(OnyxSetting[int | None], FrameLimit):
+    """`mtu` of a port."""
 
-
-class OnyxFrameLimit(OnyxSetting[int | None], FrameLengths):
-    """`mtu` of a port, as a length of frames."""
-
-    kind = s.FRAME_LIMIT
+    header_bytes, mtus = HEADER_BYTES, range(1500, 9217)
 
     def read(self, port: str) -> Asking[int | None]:
         """As the port shows it."""
-        facts, _ = yield from shown_link(self, port)
+        _, (facts, _) = yield from self.shown(INTERFACE, port)
         return facts.frame_bytes
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return limit is not None and frame_bytes <= limit
 
     def commands(
         self, port: str, earlier: int | None, wanted: int | None, around: None = None
@@ -178,9 +138,5 @@ class OnyxFrameLimit(OnyxSetting[int | None], FrameLengths):
         """One line."""
         if earlier == wanted:
             return ()
-        mtu = (wanted or 0) - HEADER_BYTES
-        if mtu not in MTUS:
-            remedy = f"give {MTUS[0] + HEADER_BYTES} to {MTUS[-1] + HEADER_BYTES}"
-            problem = f"{wanted} is not a valid frame length there"
-            raise self.reject(f"interface {port} mtu", problem, remedy)
+        mtu = self.mtu(f"interface {port} mtu", wanted)
         return (self.of_port(port, "mtu", mtu, "force"),)

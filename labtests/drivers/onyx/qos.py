@@ -8,11 +8,12 @@ from typing import Literal
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
+from labtests.drivers.displays import PortDisplay
 from labtests.drivers.displays.trees import Node
 from labtests.drivers.maps import DscpMapSetting
-from labtests.drivers.onyx.session import OnyxSetting, Told, in_json
+from labtests.drivers.onyx.session import OnyxSetting, Told
 from labtests.drivers.parsing import READ_AGAIN
-from labtests.transport.asking import Asking, ask_each
+from labtests.transport.asking import Asking, by_name
 from labtests.transport.protocol import Reply
 
 Source = Literal["dscp", "dot1p", "none", "auto"]
@@ -65,29 +66,17 @@ def _below_8(node: Node) -> int:
     return int(node.like("[0-7]", "a number below 8")[0])
 
 
-class _OfQos(OnyxSetting[s.T]):
-    def qos(self, port: str) -> Asking[Qos]:
-        """As it is now."""
-        return (yield from self.of_ports(port))[port]
-
-    def of_ports(self, *ports: str) -> Asking[dict[str, Qos]]:
-        """The same of several."""
-        found = {}
-        asked = (in_json("qos", "interface", *self.at(port)) for port in ports)
-        for port, reply in zip(ports, (yield from ask_each(*asked)), strict=True):
-            self.cli.refusals.expect_answer(reply)
-            found[port] = self.only(reply, port, parse_qos(reply))
-        return found
+QOS = PortDisplay(command="show qos interface <port>", shows=parse_qos)
 
 
-class OnyxTrust(_OfQos[TrustSetting]):
+class OnyxTrust(OnyxSetting[TrustSetting]):
     """`L3` is dscp, `L2` dot1p, `port` none; `both` ("auto"): IP by DSCP, the rest by tag."""
 
     kind = s.TRUST
 
     def read(self, port: str) -> Asking[TrustSetting]:
         """As the port shows it."""
-        return TrustSetting(source=(yield from self.qos(port)).trust)
+        return TrustSetting(source=(yield from self.shown(QOS, port))[1].trust)
 
     def commands(
         self, port: str, earlier: TrustSetting, wanted: TrustSetting, around: None = None
@@ -100,12 +89,12 @@ class OnyxTrust(_OfQos[TrustSetting]):
         return () if same else (self.of_port(port, "qos", "trust", _WORDS[wanted.source]),)
 
 
-class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpMapSetting):
+class OnyxDscpMap(OnyxSetting[s.DscpPriorities], DscpMapSetting):
     """The switch-priority of each DSCP, at a port that classifies by DSCP."""
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """Refused at a port that does not classify by DSCP."""
-        found = yield from self.qos(port)
+        _, found = yield from self.shown(QOS, port)
         if found.trust not in ("dscp", "auto"):
             problem = f"the port does not classify by DSCP (trust {_WORDS[found.trust]})"
             raise self.reject(f"interface {port} qos trust", problem, "set its trust to dscp first")
@@ -123,7 +112,7 @@ class OnyxDscpMap(_OfQos[s.DscpPriorities], DscpMapSetting):
         )
 
 
-class OnyxQueueMap(_OfQos[tuple[int, ...]]):
+class OnyxQueueMap(OnyxSetting[tuple[int, ...]]):
     """The traffic class of each switch-priority. It is read and not set: each port has its own."""
 
     kind = s.QUEUE_MAP
@@ -131,8 +120,8 @@ class OnyxQueueMap(_OfQos[tuple[int, ...]]):
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """That of all ports of the testbed, which have to agree."""
-        of_ports = yield from self.of_ports(*self.ports)
-        found = {each.classes: port for port, each in of_ports.items()}
+        of_ports = yield from by_name({port: self.shown(QOS, port) for port in self.ports})
+        found = {each.classes: port for port, (_, each) in of_ports.items()}
         if len(found) > 1:
             told = ", ".join(f"{port} {classes}" for classes, port in found.items())
             problem = f"ports have different traffic classes for the same priorities: {told}"

@@ -12,7 +12,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import MAYBE, read
-from labtests.drivers.onyx.egress import QUEUES, Congestion, congestion
+from labtests.drivers.onyx.egress import CONGESTION, QUEUES, Congestion
 from labtests.drivers.onyx.session import ONYX, OnyxPart, line
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask_each, both
@@ -74,7 +74,7 @@ class OnyxQueues(OnyxPart, QueueTelemetry, DropTelemetry):
 
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Three counters of each of the eight queues."""
-        replies, (_, curves) = yield from both(self._asked(port), congestion(self, port))
+        replies, (_, curves) = yield from both(self._asked(port), self.shown(CONGESTION, port))
         return tuple(
             reading
             for queue, reply in zip(QUEUES, replies, strict=True)
@@ -104,7 +104,7 @@ class OnyxQueues(OnyxPart, QueueTelemetry, DropTelemetry):
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Sums of the port."""
-        reply, found = yield from congestion(self, port)
+        reply, found = yield from self.shown(CONGESTION, port)
         at, by_red = Answered(reply, port), sum(dropped for _, dropped in found.dropped)
         told: tuple[tuple[str, int, Any], ...] = (
             (c.ECN_MARKED_PACKETS, found.marked, "ECN marked packets"),

@@ -17,6 +17,7 @@ from labtests.drivers.displays import (
     LineSetting,
     Names,
     Notation,
+    PortDisplay,
     Refusals,
     ValueKind,
 )
@@ -54,7 +55,7 @@ REFUSALS = Refusals(
 
 ONYX = Notation().also(port=ValueKind(r"Eth[0-9/]+", NAMES.printed))
 """How the displays of this switch are declared that are read as text."""
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS)
+CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
 line = CLI.line
 
 
@@ -126,12 +127,10 @@ class OnyxPart(CliPart):
         """How lines name a port: `ethernet 1/13`."""
         return "ethernet", self.port(port).removeprefix("Eth")
 
-    def only(self, reply: Reply, port: str, found: Mapping[str, T]) -> T:
-        """What is shown of this port, which must be all there is."""
-        if set(found) != {self.port(port)}:
-            told = excerpt(", ".join(found), 80) or "nothing"
-            self.cli.names.wrong(reply, self.port(port), told)
-        return found[self.port(port)]
+    def question(self, display: PortDisplay[T], port: str) -> CliLine:
+        """A display for a port, in JSON."""
+        before, _, behind = display.command.partition("<port>")
+        return in_json(*before.split()[1:], *self.at(port), *behind.split())
 
 
 class OnyxSetting(OnyxPart, LineSetting[s.T]):

@@ -10,13 +10,7 @@ from typing import ClassVar
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, Shares
-from labtests.capabilities.records import (
-    EcnSetting,
-    MarkingCurve,
-    QueueSchedule,
-    SchedulingSetting,
-    WredQueue,
-)
+from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
 from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.sharing import round_robin
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
@@ -72,11 +66,11 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail. The profile of a
     setting says which WRED profile each queue has: `3 AZURE_LOSSLESS, 4 AZURE_LOSSLESS`."""
 
-    kind = s.ECN
     tables = ("QUEUE", "WRED_PROFILE")
     pool = "WRED_PROFILE"
     usual = (150_000, 600_000, 7, 0)
     """As labtests marks on a Nexus: it holds three DCQCN senders from 10G on."""
+    no_average = "SONiC looks at the queue of the moment, not at an average"
 
     def value(self, db: Db, port: str) -> EcnSetting:
         """As configured."""
@@ -121,10 +115,6 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
             raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
         return told
 
-    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
-        """By queue."""
-        return set(one.queues) == set(other.queues)
-
     def _made(self, db: Db, port: str, wanted: EcnSetting) -> Db:
         named = dict(re.findall(r"([0-7]) ([^ ,]+)", wanted.profile or ""))
         curves = {each.queue: each for each in wanted.queues}
@@ -143,13 +133,6 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
         if curve is None:
             return self.meant(slot.referring(db, ""), slot, fits, {})
         return self.meant(db, slot, fits, _profile(curve), name)
-
-    def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
-        """In bytes, so whatever a cell is."""
-        if averaged := [each.queue for each in curves if each.weighting_exponent]:
-            problem = "SONiC looks at the queue of the moment, not at an average"
-            raise self.reject(f"ecn of queue {averaged[0]}", problem, "use weighting_exponent: 0")
-        return super().ecn_for(curves, cell_bytes)
 
 
 def _profile(curve: WredQueue) -> Entry:

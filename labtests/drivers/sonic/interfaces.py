@@ -4,12 +4,12 @@ A longest frame is the MTU and 22 bytes: orchagent adds header, VLAN tag and che
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import settings as s
-from labtests.capabilities.device import FrameLengths
-from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
+from labtests.capabilities.facts import LinkFacts, LinkState
 from labtests.capabilities.records import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
+from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.readings import ErrorsAmongCounters
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import (
     NOTATION,
@@ -24,8 +24,6 @@ from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 HEADER_BYTES = 22
-_DEFAULT_FRAME_BYTES = 1514
-"""Of a port whose entry has no MTU (orchagent)."""
 _FEC = {"rs": "rs", "fc": "baser", "none": "off"}
 _BITS = {"M": 10**6, "G": 10**9}
 _COUNTERS = {
@@ -39,7 +37,6 @@ _COUNTERS = {
     "TX_DRP": "tx_discards",
 }
 """What is discarded on the way out is what queues count, and more: no loss of its own."""
-_ERRORS = (c.RX_ERRORS, c.TX_ERRORS)
 
 
 def _facts(port: str, speed: str, mtu: str, oper: str, **more: str) -> tuple[str, LinkFacts]:
@@ -84,18 +81,13 @@ def parse_counters(reply: Reply) -> dict[str, Counts]:
     return dict(read_variant(reply, COUNTERS))
 
 
-class SonicInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
+class SonicInterfaces(PlatformPart, LinkState, ErrorsAmongCounters):
     """Links, and what ports count."""
 
     def link(self, port: str) -> Asking[LinkFacts]:
         """See LinkState."""
         reply = yield from show("interfaces", "status")
         return of_port(reply, port, parse_status(reply))
-
-    def link_errors(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """Frames that arrived broken, and those that could not be sent whole."""
-        found = yield from self.port_counters(port)
-        return tuple(reading for reading in found if reading.counter in _ERRORS)
 
     def port_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """All that is counted."""
@@ -105,11 +97,12 @@ class SonicInterfaces(PlatformPart, LinkState, LinkErrors, PortTelemetry):
         )
 
 
-class SonicFrameLimit(DbSetting[int | None], FrameLengths):
-    """`mtu` of a port, as a length of frames; None where its entry has none."""
+class SonicFrameLimit(DbSetting[int | None], FrameLimit):
+    """`mtu` of a port; None where its entry has none."""
 
-    kind = s.FRAME_LIMIT
     tables = ("PORT",)
+    default_bytes = 1514
+    """Of orchagent."""
 
     def value(self, db: Db, port: str) -> int | None:
         """As configured."""
@@ -123,7 +116,3 @@ class SonicFrameLimit(DbSetting[int | None], FrameLengths):
             raise self.reject(f"PORT|{port}", "0 is not a valid MTU", "give the longest frame")
         mtu = None if wanted is None else str(wanted - HEADER_BYTES)
         return db.holding("PORT", port, mtu=mtu)
-
-    def passes(self, limit: int | None, frame_bytes: int) -> bool:
-        """See FrameLengths."""
-        return frame_bytes <= (_DEFAULT_FRAME_BYTES if limit is None else limit)

@@ -1,24 +1,88 @@
 """PFC: the lossless priorities of a port, and the frames.
 
 A priority is lossless when `pfc_enable` has it, its TC goes into the priority group (PG) of its own
-number, and that group has a buffer profile with headroom. On a box with static buffers, buffermgrd
-makes BUFFER_PG entries for `pfc_enable` by itself, one for each run of numbers, and never takes one
-away; so `pfc_enable` is written at once, and what is in the way of it is taken away and put back.
+number, and that group has a buffer profile with headroom (`xoff`).
+`pg_lossless_<speed>_<cable>_profile`, made by buffermgrd, and `NULL`, of the dynamic buffer model,
+are a port's default. How much headroom there is, is the box's own.
+
+On a box with static buffers, buffermgrd makes BUFFER_PG entries for `pfc_enable` by itself, one for
+each run of numbers, writes them anew whenever that changes, and never takes one away; so
+`pfc_enable` is written at once, and what is in the way of it is taken away and put back.
 """
+
+from collections.abc import Iterator
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
 from labtests.capabilities.settings import PFC, Commands
-from labtests.drivers.displays import Table, read_tables
+from labtests.drivers.displays import Table, read_tables, written
 from labtests.drivers.parsing import incomplete
 from labtests.drivers.parts import PlatformPart
-from labtests.drivers.sonic.buffers import laid_out, repaired
-from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot
+from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, numbered
 from labtests.drivers.sonic.maps import GROUP, slot_of
-from labtests.drivers.sonic.session import NOTATION, PASSED, Counts, counted_by, set_fields, show
+from labtests.drivers.sonic.session import (
+    NOTATION,
+    PASSED,
+    Counts,
+    counted_by,
+    database,
+    set_fields,
+    show,
+)
 from labtests.transport.asking import Asking
+from labtests.transport.commands import Shell
 from labtests.transport.protocol import Reply
+
+_DEFAULTS = ("pg_lossless_", "NULL")
+Groups = frozenset[int]
+
+
+def _runs(port: str, groups: Groups) -> tuple[str, ...]:
+    """`Ethernet0|3-4`, `Ethernet0|6`: as buffermgrd names its entries."""
+    return tuple(f"{port}|{run}" for run in written(groups).split(",") if run)
+
+
+def _entries(db: Db, port: str, *, default: bool) -> dict[str, Groups]:
+    """Those of a port that have its default profile, or another one with headroom."""
+    found = {}
+    for key, groups in db.keys("BUFFER_PG", port):
+        name = db.entry("BUFFER_PG", key).get("profile", "")
+        name = name.removeprefix("[BUFFER_PROFILE|").removesuffix("]")
+        usual = name.startswith(_DEFAULTS)
+        if usual == default and (usual or "xoff" in db.entry("BUFFER_PROFILE", name)):
+            found[key] = groups
+    return found
+
+
+def laid_out(db: Db, port: str, lossless: Groups) -> Db:
+    """The default profile is that of exactly these groups, one entry for each run of them, as
+    buffermgrd writes it; groups with another one keep it. Without a default nothing is written."""
+    defaults = _entries(db, port, default=True)
+    if not defaults:
+        return db
+    others = _entries(db, port, default=False).values()
+    wanted, entry = _runs(port, lossless.difference(*others)), db.entry("BUFFER_PG", min(defaults))
+    return db.having("BUFFER_PG", {**dict.fromkeys(defaults), **dict.fromkeys(wanted, entry)})
+
+
+def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) -> Iterator[Shell]:
+    """Lines that take away what buffermgrd makes of these groups and the tables do not say; and
+    then tell again what was below that, and below what the tables have lost. What it makes for a
+    port that has none stays."""
+    entries, defaults = after.tables["BUFFER_PG"].keys(), _entries(after, port, default=True)
+    made = {*_runs(port, earlier), *_runs(port, wanted)}
+    stale = made - entries - (set() if defaults else set(_runs(port, wanted)))
+    for key in sorted(stale - before.tables["BUFFER_PG"].keys()):
+        yield database("DEL", "BUFFER_PG", key)
+    gone = stale | (before.tables["BUFFER_PG"].keys() - entries)
+    lost = {group for _, groups in numbered(gone, port) for group in groups}
+    for key, groups in after.keys("BUFFER_PG", port):
+        if groups & lost or (key in made and key not in defaults):
+            yield set_fields("BUFFER_PG", key, dict(after.entry("BUFFER_PG", key)))
+
+
+# -- the setting -----------------------------------------------------------------------------------
 
 
 class SonicPfc(DbSetting[PfcSetting]):

@@ -12,6 +12,7 @@ from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, ValueKind, read_table
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.readings import unit_of
 from labtests.drivers.sonic.database import Db, DbSetting
 from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, counted_by
 from labtests.transport.asking import Asking, ask
@@ -180,11 +181,7 @@ class SonicWatchdogCounters(PlatformPart, WatchdogTelemetry):
         expect_success(reply, SONIC)
         shown = counted_by(reply, port, parse_stats)
         return tuple(
-            shown.of(str(queue), word, (counter, _unit(counter)), ("priority", queue))
+            shown.of(str(queue), word, (counter, unit_of(counter)), ("priority", queue))
             for queue in range(8)
             for word, counter in _COUNTED.items()
         )
-
-
-def _unit(counter: str) -> str:
-    return "packets" if counter.endswith("_packets") else "events"

@@ -237,21 +237,17 @@ def _ping(session: kit.CliSession, call: kit.CliCall) -> str:
 
 
 _WAYS = {"inbound": "rx", "outbound": "tx"}
-PORT = "[ <port> ]"
+PORT, AT_PORT = "[ <port> ]", "[ interface <port> ]"
 DISPLAYS = {
     "display version": kit.CliCommand(_version),
     "display clock": kit.clock(),
     "display logbuffer [ reverse ]": kit.CliCommand(_log),
-    "display lldp neighbor-information": kit.per_port("lldp-neighbor-brief", _neighbour),
-    "display lldp neighbor-information interface <port>": kit.per_port(
-        "lldp-neighbor-brief", _neighbour
-    ),
+    f"display lldp neighbor-information {AT_PORT}": kit.per_port("lldp-neighbor-brief", _neighbour),
     "display device manuinfo": kit.CliCommand(_manufacture),
     f"display transceiver diagnosis interface {PORT}": kit.per_port(
         "transceiver-diagnosis", _transceiver
     ),
-    "display lldp neighbor-information verbose": kit.per_port("lldp-neighbor", _neighbour),
-    "display lldp neighbor-information interface <port> verbose": kit.per_port(
+    f"display lldp neighbor-information {AT_PORT} verbose": kit.per_port(
         "lldp-neighbor", _neighbour
     ),
     "display lldp local-information interface <port>": kit.per_port("lldp-local", _announced),

@@ -22,6 +22,7 @@ from labtests.simlab.switch_cli import (
     EmulatedSwitch,
     SectionKind,
     enter,
+    remove,
     setting,
     settings,
     top,
@@ -138,19 +139,12 @@ KINDS = {
 
 
 def _remove(kind: str) -> CliCommand:
-    def remove(session: CliSession, call: CliCall) -> str:
-        configuration, path = session.switch.configuration, (*_HERE, (kind, call.values["group"]))
-        telemetry = configuration.find(_HERE)
-        used = (each.under(f"{kind} {path[-1][1]}") for each in telemetry.sections.values())
-        if path[-1] not in telemetry.sections:
-            raise CommandRefused("It does not exist.")
-        if kind in GROUPS and any(used):
-            raise CommandRefused(f"The {GROUPS[kind]} is used by a subscription.")
-        configuration.remove(path)
-        session.switch.changed(telemetry)
-        return ""
+    def used(switch: EmulatedSwitch, name: str) -> str:
+        sections = switch.configuration.find(_HERE).sections.values()
+        used = kind in GROUPS and any(each.under(f"{kind} {name}") for each in sections)
+        return f"The {GROUPS[kind]} is used by a subscription." if used else ""
 
-    return CliCommand(remove, changes=True)
+    return remove(kind, used)
 
 
 def _remove_all(session: CliSession, call: CliCall) -> str:

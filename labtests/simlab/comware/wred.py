@@ -143,16 +143,12 @@ def _enter(session: kit.CliSession, call: kit.CliCall) -> str:
     return kit.enter(TABLE, create=True).handler(session, call)
 
 
-def _remove(session: kit.CliSession, call: kit.CliCall) -> str:
-    """One that a port applies is refused (command reference)."""
-    configuration, name = session.switch.configuration, call.values["table"]
-    configuration.find(kit.top(TABLE, name))
+def _kept(switch: kit.EmulatedSwitch, name: str) -> str:
+    """One that a port applies cannot be deleted (command reference)."""
     if name == DEFAULT_TABLE:
-        raise kit.CommandRefused("The default WRED table cannot be deleted.")
-    if any(applied(port) == name for port in configuration.of("interface").values()):
-        raise kit.CommandRefused("The WRED table is in use and cannot be deleted.")
-    configuration.remove(kit.top(TABLE, name))
-    return ""
+        return "The default WRED table cannot be deleted."
+    used = any(applied(port) == name for port in switch.configuration.of("interface").values())
+    return "The WRED table is in use and cannot be deleted." if used else ""
 
 
 def _undo_queue(session: kit.CliSession, call: kit.CliCall) -> str:
@@ -173,5 +169,5 @@ KIND = kit.SectionKind(
 IN_TABLE = {"undo queue { <queue> | all }": kit.CliCommand(_undo_queue, changes=True)}
 IN_SYSTEM_VIEW = {
     "qos wred queue table <table>": kit.CliCommand(_enter),
-    "undo qos wred queue table <table>": kit.CliCommand(_remove, changes=True),
+    "undo qos wred queue table <table>": kit.remove(TABLE, _kept),
 }

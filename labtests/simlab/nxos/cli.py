@@ -47,13 +47,6 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
     return {**ARGUMENTS, "port": port, "ports": InterfaceList(port)}
 
 
-def _remove_vfc(session: kit.CliSession, call: kit.CliCall) -> str:
-    configuration = session.switch.configuration
-    configuration.remove(kit.top(fcoe.VFC, call.words[-1]))
-    kit.apply_ports(session.switch, configuration.root)
-    return ""
-
-
 IN_EXEC = {
     "configure terminal": kit.to_view("config", words.CONFIGURING),
     "configure": kit.to_view("config", words.CONFIGURING),
@@ -70,7 +63,7 @@ IN_CONFIG = {
     **kit.settings("", "no", ROOT),
     "interface <ports>": kit.enter_ports,
     "interface vfc <number>": kit.enter(fcoe.VFC, create=True),
-    "no interface vfc <number>": kit.CliCommand(_remove_vfc, changes=True),
+    "no interface vfc <number>": kit.remove(fcoe.VFC),
     "exit": kit.leave,
     "end": kit.to_top,
 }

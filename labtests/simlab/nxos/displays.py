@@ -13,6 +13,7 @@ CONFIGURED = ("class-map", "qos", "network-qos", "queuing", "system")
 """Sections of `show running-config ipqos`, in its order."""
 
 Shown = dict[str, Any]
+KINDS = ("qos", "queuing", "network-qos")
 _NO_LINK = {True: "Administratively down", False: "Link not connected"}
 
 
@@ -223,11 +224,8 @@ DISPLAYS = {
     "show interface [ <port> ] status": kit.rows("interface-status", _brief),
     "show interface [ <port> ] counters": kit.rows("counters", _counters),
     "show interface [ <port> ] counters errors": kit.rows("counters-errors", _errors),
-    "show policy-map": _policy_maps("qos", "queuing", "network-qos"),
-    **{
-        f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind)
-        for kind in ("qos", "queuing", "network-qos")
-    },
+    "show policy-map": _policy_maps(*KINDS),
+    **{f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind) for kind in KINDS},
     "show policy-map system type network-qos": _policy_maps("network-qos", system=True),
     "show policy-map system type queuing": _policy_maps("queuing", system=True),
     "show version": kit.CliCommand(_version),
@@ -238,8 +236,7 @@ DISPLAYS = {
     "show interface [ <port> ] priority-flow-control": kit.rows("pfc", _pfc),
     "show interface [ <port> ] priority-flow-control detail": kit.rows("pfc-detail", _pfc),
     "show queuing interface [ <port> ]": kit.per_port("queuing", queuing_shown),
-    "show queuing pfc-queue": kit.CliCommand(_watchdog),
-    "show queuing pfc-queue interface <port>": kit.CliCommand(_watchdog),
+    "show queuing pfc-queue [ interface <port> ]": kit.CliCommand(_watchdog),
     "show queuing pfc-queue interface <port> detail": kit.per_port(
         "pfc-queue-detail", watchdog.detail
     ),

@@ -251,50 +251,29 @@ def _enter_class(kind: str) -> kit.CliCommand:
     return kit.CliCommand(go)
 
 
-def _leave_class(kind: str) -> kit.CliCommand:
-    def remove(session: kit.CliSession, call: kit.CliCall) -> str:
-        session.switch.configuration.remove(
-            (session.paths[0][0], (f"{kind}-class", call.words[-1]))
-        )
-        kit.apply_ports(session.switch, session.switch.configuration.root)
-        return ""
-
-    return kit.CliCommand(remove, changes=True)
-
-
 def _remove_policy(kind: str) -> kit.CliCommand:
-    def remove(session: kit.CliSession, call: kit.CliCall) -> str:
-        configuration, name = session.switch.configuration, call.values["policy"]
-        configuration.find(kit.top(kind, name))
-        for each in configuration.everything():
-            for line in each.under(f"service-policy type {kind}"):
-                if line.values["policy"] == name:
-                    raise kit.CommandRefused(words.POLICY_USED)
-        configuration.remove(kit.top(kind, name))
-        return ""
+    def in_use(switch: kit.EmulatedSwitch, name: str) -> str:
+        sections = switch.configuration.everything()
+        lines = (line for each in sections for line in each.under(f"service-policy type {kind}"))
+        return words.POLICY_USED if any(each.values["policy"] == name for each in lines) else ""
 
-    return kit.CliCommand(remove, changes=True)
+    return kit.remove(kind, in_use)
 
 
-def _remove_class_map(session: kit.CliSession, call: kit.CliCall) -> str:
-    configuration, name = session.switch.configuration, call.values["name"]
-    configuration.find(kit.top("class-map", name))
-    if any(("qos-class", name) in policy.sections for policy in configuration.of("qos").values()):
-        raise kit.CommandRefused(words.CLASS_MAP_USED)
-    configuration.remove(kit.top("class-map", name))
-    return ""
+def _classed(switch: kit.EmulatedSwitch, name: str) -> str:
+    policies = switch.configuration.of("qos").values()
+    used = any(("qos-class", name) in policy.sections for policy in policies)
+    return words.CLASS_MAP_USED if used else ""
 
 
 IN_POLICY: Mapping[str, Mapping[str, kit.CliCommand]] = {
-    kind: {f"class {typed}": _enter_class(kind), f"no class {typed}": _leave_class(kind)}
+    kind: {f"class {typed}": _enter_class(kind), f"no class {typed}": kit.remove(f"{kind}-class")}
     for kind, typed in CLASSES.items()
 }
 IN_CONFIG: dict[str, Any] = {
     # a class-map with one line matches the same in both ways
     "class-map type qos [ match-any | match-all ] <name>": kit.enter("class-map", create=True),
-    "no class-map type qos [ match-any | match-all ] <name>": kit.CliCommand(
-        _remove_class_map, changes=True
-    ),
+    "no class-map type qos [ match-any | match-all ] <name>": kit.remove("class-map", _classed),
     "system qos": kit.enter("system"),
     **{f"policy-map type {kind} <policy>": kit.enter(kind, create=True) for kind in IN_CLASS},
     **{f"no policy-map type {kind} <policy>": _remove_policy(kind) for kind in IN_CLASS},

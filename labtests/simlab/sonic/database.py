@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from labtests.network import GroupMemory, PfcWatchdog, Schedule, WredCurve
 from labtests.simlab.switch_cli import PortBehaviour
+from labtests.simlab.switch_cli.arguments import Ranges
 
 CELL_BYTES = 208
 Entry = dict[str, str]
@@ -102,11 +102,9 @@ class ConfigDb:
         """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
         profile = _PAUSING | {"xoff": str(port.headroom_cells * CELL_BYTES)}
         self.tables["BUFFER_PROFILE"].setdefault(port.profile, profile)
-        numbers = sorted({int(each) for each in priorities.split(",") if each.isdigit()})
-        for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
-            found = [number for _, number in run]
-            key = f"{found[0]}-{found[-1]}" if len(found) > 1 else str(found[0])
-            self.tables["BUFFER_PG"][f"{port.name}|{key}"] = {"profile": port.profile}
+        numbers = Ranges(int(each) for each in priorities.split(",") if each.isdigit())
+        for run in filter(None, str(numbers).split(",")):
+            self.tables["BUFFER_PG"][f"{port.name}|{run}"] = {"profile": port.profile}
 
     def copy(self) -> dict[str, dict[str, Entry]]:
         """As it would be saved."""

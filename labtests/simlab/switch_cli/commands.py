@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from labtests.simlab.switch_cli.configuration import CliSection, CliSetting, Path
+from labtests.simlab.switch_cli.configuration import CliSection, CliSetting, CommandRefused, Path
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Handler
 from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
@@ -80,6 +80,21 @@ def enter(kind: str, *, create: bool = False) -> CliCommand:
         return ""
 
     return CliCommand(go)
+
+
+def remove(kind: str, kept: Callable[[EmulatedSwitch, str], str] = lambda *_: "") -> CliCommand:
+    """Delete the section that the command's last word names; `kept`: why it has to stay, if so."""
+
+    def act(session: CliSession, call: CliCall) -> str:
+        configuration, path = session.switch.configuration, _path(session, kind, call.words[-1])
+        section = configuration.find(path)
+        if problem := kept(session.switch, call.words[-1]):
+            raise CommandRefused(problem)
+        configuration.remove(path)
+        session.switch.changed(section)
+        return ""
+
+    return CliCommand(act, changes=True)
 
 
 def _path(session: CliSession, kind: str, name: str) -> Path:

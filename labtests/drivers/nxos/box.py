@@ -1,0 +1,127 @@
+"""What the switch is and runs (`show version`), its clock, and who is at the other end of a cable
+(`show lldp neighbors detail`).
+
+A clock in a zone other than UTC is refused: how far it is away is not shown. A neighbour's own
+texts may go over several lines and look like anything. So what counts are the first five lines of a
+block, in their order, and the number of blocks has to be the one that the switch says at the end.
+"""
+
+import re
+from datetime import UTC, datetime
+
+from labtests.capabilities.device import Versions
+from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.drivers.displays import ONCE, Unfit, read
+from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, show
+from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
+from labtests.transport.asking import Asking
+from labtests.transport.protocol import Reply
+
+_SOFTWARE = re.compile(r"\s*(?:NXOS|system):\s+version (?P<version>\S+)")
+_MODEL = re.compile(r"\s*cisco (?P<model>\S.*?) [Cc]hassis\b")
+
+
+def parse_version(reply: Reply) -> dict[str, str]:
+    """`model` and `nxos`; "" where the switch does not say the first. The rest is licences, images
+    and times, and is not read."""
+    found = {"model": "", "nxos": ""}
+    for text in whole_lines(reply):
+        if not found["nxos"] and (match := _SOFTWARE.match(text)):
+            found["nxos"] = match["version"]
+        elif not found["model"] and (match := _MODEL.match(text)):
+            found["model"] = match["model"]
+    if not found["nxos"]:
+        refuse(reply, "there is no line `NXOS: version ...`")
+    return {name: kept(reply, text, f"the version of {name}") for name, text in found.items()}
+
+
+class NxosVersions(NxosPart, Versions):
+    """What the switch runs."""
+
+    def versions(self) -> Asking[dict[str, str]]:
+        """`model` and `nxos`."""
+        return parse_version((yield from show("version")))
+
+
+# -- the clock -------------------------------------------------------------------------------------
+
+
+def _utc_s(time: str, fraction: str, zone: str, date: str) -> float:
+    if zone not in ("UTC", "GMT"):
+        raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC 0 0`")
+    try:
+        told = datetime.strptime(f"{time} {date}", "%H:%M:%S %b %d %Y").replace(tzinfo=UTC)
+    except ValueError:
+        raise Unfit(f"with {date} is not a time and date") from None
+    return told.timestamp() + float(f"0.{fraction}")
+
+
+SOURCE = r"Time source is \w+"
+SHOWN = NXOS.record(
+    r"[.*]?<time:[0-9]{2}:[0-9]{2}:[0-9]{2}>\.<fraction:[0-9]{1,6}> <zone> "
+    "[A-Z][a-z]{2} <date:[A-Z][a-z]{2} [0-9]{1,2} [0-9]{4}>",
+    make=_utc_s,
+    times=ONCE,
+)
+
+
+def parse_clock(reply: Reply) -> tuple[float, ...]:
+    """Seconds since 1970. What is said of its source is not read (words of a public tool)."""
+    return read(reply, SHOWN, NXOS.maybe(SOURCE), NXOS.maybe("Warning: No NTP .*"))
+
+
+class NxosClock(NxosPart, OwnClock):
+    """The switch's own clock."""
+
+    def own_clock(self) -> Asking[ClockReading]:
+        """To the millisecond."""
+        reply = yield from show("clock")
+        return ClockReading(device_s=parse_clock(reply)[0], lab_s=reply.time_s, resolution_s=0.001)
+
+
+# -- neighbours ------------------------------------------------------------------------------------
+
+
+_WORDS = ("Chassis id", "Port id", "Local Port id", "Port Description", "System Name")
+_TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
+_MAC = re.compile(r"(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}")
+_NOTHING = ("not advertised", "null")
+
+
+def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
+    """All of them. A MAC address as port is given by its digits."""
+    texts = [text.strip() for text in whole_lines(reply)]
+    totals = [int(match[1]) for text in texts if (match := _TOTAL.fullmatch(text))]
+    if not totals or _TOTAL.fullmatch(next(t for t in reversed(texts) if t)) is None:
+        incomplete(reply, "it does not end with `Total entries displayed`")
+    begins = [n for n, text in enumerate(texts) if text.startswith(f"{_WORDS[0]}: ")]
+    found = tuple(_neighbour(reply, texts[begin : begin + len(_WORDS)]) for begin in begins)
+    if totals != [len(found)]:
+        refuse(reply, f"it says {totals[-1]} entries and shows {len(found)}")
+    if len({each.port for each in found}) != len(found):
+        refuse(reply, "a port has two neighbours")
+    return found
+
+
+def _neighbour(reply: Reply, texts: list[str]) -> Neighbour:
+    told = []
+    for words, text in zip(_WORDS, texts, strict=False):
+        name, colon, value = text.partition(":")
+        if name != words or not colon:
+            refuse(reply, f"{text!r} stands where `{words}:` should")
+        told.append("" if value.strip() in _NOTHING else kept(reply, value.strip(), words))
+    if len(told) != len(_WORDS):
+        incomplete(reply, f"the neighbour {texts[0]!r} has no `{_WORDS[len(told)]}`")
+    _, port_id, local, description, name = told
+    port_id = port_id.replace(".", "") if _MAC.fullmatch(port_id) else port_id
+    return Neighbour(
+        port=full_name(local) or local, name=name, port_id=port_id, port_description=description
+    )
+
+
+class NxosNeighbours(NxosPart, Neighbours):
+    """Who is at the other end of each cable."""
+
+    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
+        """By LLDP."""
+        return parse_lldp_neighbors((yield from show("lldp", "neighbors", "detail")))
