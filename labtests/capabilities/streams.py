@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from labtests.capabilities.records import Scope
 from labtests.transport.asking import Asking, known
@@ -147,6 +147,19 @@ class StreamTable:
         if port is None:
             return None
         return StreamMeaning(port, leaf.scope, number, leaf.counter, leaf.unit, leaf.alarm)
+
+
+class ExactState(Protocol):
+    """What only a simulated lab can be asked: what a priority of a switch port held, every few
+    microseconds. No evidence: no real switch tells it."""
+
+    def trace(self, device: str, port: str, priority: int, *, after_s: float) -> None:
+        """Note it for a moment, in so many seconds of the lab's clock."""
+        ...
+
+    def traced(self, device: str, port: str, priority: int) -> list[dict[str, Any]]:
+        """What was noted: rows that say where they are from."""
+        ...
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from labtests.core.errors import LabError
-from labtests.core.output import say
+from labtests.core.output import say, tell
 from labtests.core.printable import for_terminal
 from labtests.core.private_files import write_private
 from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle, Exchange, exchanges
@@ -59,13 +59,13 @@ def open_page(run: str) -> None:
     RUN is a run folder, the id of a run, or a testbed; without it, the last whole run.
     """
     folder = folder_of(run)
-    for name in ("report.html", "rendered.html"):
-        page = folder / name
-        if page.is_file():
-            say(str(page))
-            click.launch(str(page.resolve()))
-            return
-    raise LabError(f"{folder} has no report.html\n  remedy: labtests render {folder}")
+    pages = [folder / name for name in ("report.html", "rendered.html")]
+    there = [page for page in pages if page.is_file()]
+    if not there:
+        raise LabError(f"{folder} has no report.html\n  remedy: labtests render {folder}")
+    newest = max(there, key=lambda page: page.stat().st_mtime)
+    say(str(newest))
+    click.launch(str(newest.resolve()))
 
 
 @click.command()
@@ -80,14 +80,19 @@ def journal(run: str, *, failed: bool, whole: bool, **wanted: str) -> None:
 
     RUN is a run folder, the id of a run, or a testbed; without it, the last whole run.
     """
-    current = None
+    current, count, shown = None, 0, 0
+    devices: set[str] = set()
     for one in exchanges(folder_of(run)):
+        count, devices = count + 1, devices | {one.device}
         if not _is_wanted(one, **wanted) or (failed and not one.failed):
             continue
+        shown += 1
         if one.test != current and (current := one.test):
             _print(f"\n{one.test}")
         for line in _lines(one, whole=whole):
             _print(line)
+    if not shown:
+        tell(f"none of {count} exchanges, with {', '.join(sorted(devices))}, is of that kind")
 
 
 def _is_wanted(one: Exchange, *, device: str, test: str, grep: str) -> bool:

@@ -1,8 +1,9 @@
 """The streams of one phase: what has come of its ports, and the headroom that these have."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from labtests.capabilities.device import MemoryLimits
 from labtests.capabilities.settings import HEADROOM
@@ -11,10 +12,13 @@ from labtests.core.errors import CommandRejected
 from labtests.experiment.pace import Pace
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
+from labtests.measure.evidence import Place
 from labtests.measure.streamed import Room, Streamed
 from labtests.measure.telemetry import Watch
 from labtests.streams import StreamSource
 
+TRACED_AT_MOST = 4
+"""Ports."""
 AWAITED_S = 10.0
 """Peaks that are renewed more rarely than so are not awaited."""
 
@@ -27,6 +31,7 @@ class StreamsOfPhase:
     watch: Watch
     pace: Pace
     _ages_s: dict[str, float] = field(default_factory=dict)
+    _traced: list[tuple[str, str, int]] = field(default_factory=list)
 
     @property
     def sources(self) -> tuple[StreamSource, ...]:
@@ -52,6 +57,22 @@ class StreamsOfPhase:
             unsure_s = max(self.lab.streams.unsure_s.values(), default=0.0)
             self.lab.clock.sleep(max(self.every_s + unsure_s - self.pace.quiet_s, 0.0))
             self.lab.streams.mark(self.lab.clock.now_s())
+
+    def traffic(self, senders: Iterable[Place]) -> None:
+        """It begins. A simulated lab notes the exact state where it comes in, once all send."""
+        if self.lab.streams is None or self.lab.exact is None:
+            return
+        places = dict.fromkeys((p.switch, p.switch_port, p.group) for p in senders)
+        self._traced = list(places)[:TRACED_AT_MOST]
+        alone_s = self.pace.stagger_s
+        for place in self._traced:
+            after_s = alone_s + (self.pace.lab_seconds - alone_s) / 2
+            self.lab.exact.trace(*place, after_s=after_s)
+
+    def exact(self) -> tuple[Mapping[str, Any], ...]:
+        """What was noted of it: rows for a drawing, and never evidence."""
+        exact = self.lab.exact
+        return tuple(row for place in self._traced if exact for row in exact.traced(*place))
 
     def end(self) -> Streamed | None:
         """What was streamed, with a sample behind the last read of the counters, and peaks that are

@@ -2,7 +2,7 @@
 of each red test since when, and what was different in the lab then. Runs in simulation, in
 namespaces and on hardware are never held against one another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -13,13 +13,16 @@ from labtests.history.comparing import found_otherwise
 from labtests.history.records import KeptRun, KeptTest, Place, state_of
 from labtests.history.reds import RED, last_pass
 from labtests.history.store import History, KeptSummary
+from labtests.history.trends import FEWEST, moved
 from labtests.report.past import LabChange, LabChanges, Past, RedTest
-from labtests.report.runs import entries, lab_of
-from labtests.report.view import standing_of
+from labtests.report.runs import entries, lab_of, number, texts
+from labtests.report.view import standing_of, verdicts_of
 
 Json = dict[str, Any]
 MOST_RUNS = 400
 """That are looked through, newest first."""
+TREND_RUNS = 60
+_NOW = 0  # no run of a history has this number
 
 
 def background(where: str | None, run: Json, folder: Path) -> Past:
@@ -39,7 +42,7 @@ class _Earlier:
     """Runs before one."""
 
     def __init__(self, history: History, run: Json, state: Mapping[Place, str] | None) -> None:
-        self._run, self._whole = run, cache(history.whole)
+        self._run, self._history, self._whole = run, history, cache(history.whole)
         self._now = _now(run, state)
         found = history.summaries(
             testbed=str(lab_of(run).get("name")), backend=str(run.get("backend")), most=MOST_RUNS
@@ -62,7 +65,22 @@ class _Earlier:
             green=None if green is None else self._told(green),
             green_changes=None if green is None else self._changes(green, None),
             tests={str(test["id"]): found for test in self._red() if (found := self._of(test))},
+            shrunk=self._shrunk(),
         )
+
+    def _shrunk(self) -> tuple[tuple[str, str], ...]:
+        """Nothing where there are too few runs to know the noise, or where the trends are not
+        installed."""
+        before = [each.number for each in self._runs[:TREND_RUNS]]
+        if len(before) < FEWEST - 1 or texts(self._run.get("faults")):
+            return ()
+        lab = {"testbed": str(lab_of(self._run).get("name")), "backend": self._run["backend"]}
+        rows = [*self._history.margins(**lab, runs=before), *_figures(self._run)]
+        try:
+            steps = [step for step in moved(rows) if step.shrunk and step.run == _NOW]
+        except LabError:
+            return ()
+        return tuple((step.series.test, step.words) for step in steps)
 
     def _red(self) -> list[Json]:
         return [t for t in entries(self._run.get("tests")) if standing_of(t) in RED]
@@ -93,6 +111,19 @@ class _Earlier:
             LabChange(where=each.where, before=each.before, after=each.after)
             for each in found_otherwise(before, after)
         )
+
+
+def _figures(run: Json) -> Iterator[Json]:
+    """The run's own, as History.margins has those of others."""
+    for test in entries(run.get("tests")):
+        for verdict in verdicts_of(test, "main"):
+            asked = {key: str(verdict.get(key) or "") for key in ("question", "phase")}
+            for fact in entries(verdict.get("facts")):
+                if (measured := number(fact.get("measured"))) is not None:
+                    named = {"fact": str(fact.get("name") or ""), "test": str(test.get("id"))}
+                    figures = {"measured": measured, "margin": number(fact.get("margin"))}
+                    unit = str(fact.get("unit") or "")
+                    yield {"run": _NOW, **named, **asked, **figures, "unit": unit}
 
 
 def _now(run: Json, state: Mapping[Place, str] | None) -> KeptRun:

@@ -27,7 +27,13 @@ def listed(where: str, *, testbed: str, backend: str, most: int) -> list[str]:
     """A line a run, newest first."""
     with History.open(where, makes=False) as history:
         found = history.summaries(testbed=testbed, backend=backend, most=most)
-    return [_line(each) for each in found] or ["no runs"]
+    return [_line(each) for each in found] or [_none(testbed, backend)]
+
+
+def _none(testbed: str, backend: str) -> str:
+    """Nothing is not the same as nothing of this name."""
+    of = f"of {testbed}" if testbed else ""
+    return " ".join(filter(None, ("no runs", of, f"({backend})" if backend else "")))
 
 
 def _line(each: KeptSummary) -> str:
@@ -49,7 +55,9 @@ def shown(where: str, asked: str) -> list[str]:
     lines = [f"{run.testbed}, {run.backend}, {run.when}: {run.outcome.upper()}"]
     lines += [f"  {line}" for line in filter(None, (run.problem, run.command_line, run.folder))]
     for test in run.tests:
-        lines += [f"{test.outcome.upper():<13} {test.name}", *_margins(test)]
+        lines += [f"{test.outcome.upper():<13} {test.name}"]
+        lines += [f"    {test.reason}"] if test.outcome != "pass" and test.reason else []
+        lines += _margins(test)
         lines += [f"    {line}" for line in since.get(test.name, ())]
     return lines
 
@@ -100,7 +108,7 @@ def trends(where: str, *, testbed: str, backend: str, test: str, every: bool) ->
             rows = history.margins(testbed=lab[0], backend=lab[1])
             figures = [each for each in series_of(rows) if test in each.test]
             lines += [f"{lab[0]}, {lab[1]}: {len(of_lab)} runs", *_moved(history, figures, every)]
-    return lines or ["no runs"]
+    return lines or [_none(testbed, backend)]
 
 
 def _moved(history: History, figures: Sequence[FigureSeries], every: bool) -> Iterator[str]:
@@ -120,11 +128,12 @@ def flaky_suites(where: str, *, testbed: str, backend: str) -> list[str]:
     """Suites that answered otherwise in the same lab."""
     lines = []
     with History.open(where, makes=False) as history:
-        for (name, kind), of_lab in history.labs(testbed=testbed, backend=backend).items():
+        labs = history.labs(testbed=testbed, backend=backend)
+        for (name, kind), of_lab in labs.items():
             for each in flaky(of_lab):
                 told = "; ".join(f"run {a} {was}, run {b} {now}" for a, was, b, now in each.changes)
                 lines.append(f"{name}, {kind}: {each.test}: {told}")
-    return lines or ["none"]
+    return lines or (["none"] if labs else [_none(testbed, backend)])
 
 
 def _is_run(asked: str) -> bool:

@@ -47,12 +47,14 @@ def compare(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
 
 def _outcomes(old: KeptRun, new: KeptRun) -> Iterator[RunDifference]:
     before, after = ({test.name: test.outcome for test in run.tests} for run in (old, new))
+    reasons = {test.name: test.reason for test in new.tests if test.outcome != "pass"}
     for name in {**before, **after}:
         was, now = before.get(name, _NOT_THERE), after.get(name, _NOT_THERE)
         if was == now or _left_out(was, old) or _left_out(now, new):
             continue
         worse = _severity(now, new.whole) > _severity(was, whole=False)
-        yield RunDifference(kind="outcome", where=name, before=was, after=now, worse=worse)
+        told = f"{now}: {reasons[name]}" if worse and reasons.get(name) else now
+        yield RunDifference(kind="outcome", where=name, before=was, after=told, worse=worse)
     yield from _parts(before, after, old, new)
 
 

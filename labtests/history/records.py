@@ -19,7 +19,7 @@ from labtests.core.trusted_files import handed, json_of
 from labtests.history.parts import Part, printed
 from labtests.recovery.snapshot.comparing import in_words
 from labtests.recovery.snapshot.files import read
-from labtests.report.runs import lab_of, read_run, was_whole
+from labtests.report.runs import WHOLE_EXITS, lab_of, read_run, was_whole
 
 OUTCOMES = ("pass", "fail", "inconclusive", "error", "skipped")
 BACKENDS = ("hardware", "namespaces", "simulated")
@@ -91,6 +91,18 @@ class KeptTest:
 
     __test__ = False  # pytest would take it for one
 
+    @property
+    def reason(self) -> str:
+        """Why it is not green: what its reddest verdict says, a control that is not as it had to
+        be, or what was raised."""
+        mains = [verdict for verdict in self.verdicts if verdict.role != "control"]
+        for outcome in ("fail", "error", "inconclusive"):
+            for verdict in mains:
+                if verdict.outcome == outcome:
+                    return verdict.because
+        wrong = (verdict.because for verdict in self.verdicts if not verdict.as_expected)
+        return next(wrong, self.error.partition("\n")[0])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRun:
@@ -132,6 +144,17 @@ class KeptRun:
             return "error"
         worst = [word for word in ("fail", "error", "inconclusive") if word in found]
         return worst[0] if worst else ("pass" if "pass" in found else "skipped")
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """Outcomes by the names of its tests. The errors of a run that was cut off (Ctrl-C, a lab
+        that was lost) are none of theirs."""
+        cut_off = self.exit_code not in WHOLE_EXITS
+        return {
+            test.name: test.outcome
+            for test in self.tests
+            if not (cut_off and test.outcome == "error")
+        }
 
 
 def is_ahead(started: str) -> bool:

@@ -119,6 +119,11 @@ class TelemetryPlace:
     watermarks_every_s: int | None = None
     cell_bytes: int | None = None
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the switch has to be told something before it streams so."""
+        return self.kind == "dial-out" or self.watermarks_every_s is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:

@@ -219,6 +219,7 @@ class Run:
             transcript=self.transcript,
             run=self.id,
         )
+        self.lab.exact = self.process
         if self.planning:
             self.lab.planned = Planned()
         else:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from labtests.report.runs import Json, entries, number, texts
 from labtests.report.suites import Suite
-from labtests.report.text import brief, grouped, short_ports
+from labtests.report.text import brief, counted, grouped, short_ports
 from labtests.report.view import NAMESPACES, kept_its_word, verdicts_of
 
 _WHERE = {"hardware": "", NAMESPACES: " on one machine"}
@@ -37,8 +37,8 @@ def _of_suites(run: Json, suites: list[Suite]) -> str:
         return _of_red(red, len(suites) + len(left_out), cut)
     rest = _not_asked(suites)
     if left_out:
-        return f"Not whole: {len(asked)} of {len(suites) + len(left_out)} suites ran{rest}"
-    return _of_green(run, asked, f"{len(asked)} of {len(suites)} suites pass{rest}")
+        return f"Not whole: {counted(len(asked), len(suites) + len(left_out), 'ran')}{rest}"
+    return _of_green(run, asked, f"{counted(len(asked), len(suites), 'pass')}{rest}")
 
 
 def _not_asked(suites: list[Suite]) -> str:
@@ -62,8 +62,8 @@ def _of_red(red: list[Suite], count: int, cut: str) -> str:
     words = {"fail": "fail", "error": "could not be judged: the lab broke"}
     for outcome, word in words.items():
         if found := [suite for suite in red if suite.outcome == outcome]:
-            return f"{len(found)} of {count} suites {word}{cut}{_why(found)}"
-    return f"Not known: {len(red)} of {count} suites prove nothing{cut}{_why(red)}"
+            return f"{counted(len(found), count, word)}{cut}{_why(found)}"
+    return f"Not known: {counted(len(red), count, 'prove nothing')}{cut}{_why(red)}"
 
 
 def _cut_off(suite: Suite) -> str:
@@ -73,11 +73,10 @@ def _cut_off(suite: Suite) -> str:
 
 
 def _why(suites: list[Suite]) -> str:
-    """The worst verdict's sentence, of the first suite that says where to look; its remedy stands
-    with the suite."""
+    """The worst verdict's sentence, of the first suite that says where to look."""
     suite = next((each for each in suites if each.place), suites[0])
     told = suite.verdict is None or not kept_its_word(suite.verdict)
-    said = str(brief(suite.answer.partition("; ")[0])) if told else ""
+    said = str(brief(suite.answer)) if told else ""
     return f"; {suite.name}: {said}" if said else ""
 
 
@@ -86,7 +85,7 @@ def _of_green(run: Json, asked: list[Suite], passes: str) -> str:
     sent = sum(_forwarded(verdicts_of(suite.test, "main")) for suite in asked)
     if not sent:
         return f"{passes}{where}"
-    return f"Lossless{where}: 0 of {grouped(sent)} packets lost, {passes}"
+    return f"Lossless{where}: 0 of {grouped(sent)} packets lost; {passes}"
 
 
 def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str], list[str]]:

@@ -30,11 +30,15 @@ function say(text) {
   $("lt-said").textContent = text;
   setTimeout(() => { $("lt-said").textContent = ""; }, 2500);
 }
-function table(heads, rows) {
+function table(all, rows) {
+  // the rows of a phase stand below its name
+  const phased = all[0] === "phase" ? 1 : 0, heads = all.slice(phased);
+  let phase = null;
   const head = el("tr", {}, ...heads.map((h) => el("th", h.startsWith("#") ? { scope: "col", class: "lt-n" } : { scope: "col" }, h.replace("#", ""))));
   const body = el("tbody");
   for (const row of rows) {
-    const cells = row.cells.map((cell, n) => el("td", heads[n].startsWith("#") ? { class: "lt-n" } : {}, cell));
+    if (phased && row.cells[0] !== phase) body.append(el("tr", {}, el("th", { scope: "rowgroup", colspan: heads.length, class: "lt-phase" }, phase = row.cells[0])));
+    const cells = row.cells.slice(phased).map((cell, n) => el("td", heads[n].startsWith("#") ? { class: "lt-n" } : {}, cell));
     body.append(el("tr", row.id ? { id: row.id, tabindex: "-1" } : {}, ...cells));
   }
   return el("div", { class: "lt-wide" }, el("table", {}, el("thead", {}, head), body));
@@ -54,6 +58,24 @@ function span(suite) {
   for (const lane of suite.lanes) for (const line of lane.l) for (const [, until] of line.p) high = Math.max(high, until);
   return high;
 }
+// Where a moment is drawn, from 0 to 1. Between two phases next to no time is drawn: it may be a minute.
+function axis(suite) {
+  const high = span(suite), ends = suite.phases.filter((p) => p[2] !== null && p[3] !== null).map((p) => [p[2], p[3]]).sort((a, b) => a[0] - b[0]);
+  const most = ends.reduce((sum, [start, end]) => sum + end - start, 0) / 8 || high, pieces = [];
+  let now = 0, drawn = 0;
+  const add = (until, cut) => {
+    if (until <= now) return;
+    const size = cut ? Math.min(until - now, most) : until - now;
+    pieces.push({ from: now, until, at: drawn, size, cut: size < until - now });
+    now = until; drawn += size;
+  };
+  for (const [start, end] of ends) { add(start, true); add(end, false); }
+  add(high, true);
+  const piece = (test) => pieces.find(test) ?? pieces.at(-1);
+  const at = (time) => { const t = Math.max(0, time), p = piece((one) => t <= one.until); return (p.at + p.size * (t - p.from) / (p.until - p.from)) / drawn; };
+  const back = (x) => { const p = piece((one) => x * drawn <= one.at + one.size); return p.from + (p.until - p.from) * (x * drawn - p.at) / p.size; };
+  return { high, drawn, pieces, at, back };
+}
 function curve(line, x, y) {
   let way = "", pen = false;
   for (const [from, until, value] of line.p) {
@@ -69,10 +91,10 @@ function ticks(high, count) {
   const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
   return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, n) => n * step);
 }
-function lane(suite, told, high, last, address) {
+function lane(suite, told, time, last, address) {
   const first = suite.lanes.find((each) => each.l.length) === told, TOP = first ? 22 : 8, H = 96 + TOP;
   const ceiling = Math.max(...told.l.flatMap((line) => line.p.map((p) => p[2] ?? 0)), 0) * 1.08 || 1;
-  const x = (t) => LEFT + (W - LEFT - RIGHT) * t / high;
+  const x = (t) => LEFT + (W - LEFT - RIGHT) * time.at(t);
   const y = (v) => H - BOTTOM - (H - TOP - BOTTOM) * v / ceiling;
   const svg = draw("svg", { viewBox: `0 0 ${W} ${H + (last ? 26 : 0)}`, role: "img", "aria-label": `${told.t} in ${told.u}` });
   for (const [name, kind, start, end, lost] of suite.phases) {
@@ -85,17 +107,23 @@ function lane(suite, told, high, last, address) {
       label.append(draw("title", {}, `${texts[name]} (${texts[kind]})`));
       svg.append(label);
     }
-    if (told.t === "Dropped packets" && lost)
-      svg.append(draw("text", { class: "lt-lost", x: x(start) + 3, y: H - BOTTOM - 4 }, `\u2715 ${figure(lost)} lost`));
+    if (told.t === "Dropped packets" && lost) {
+      const late = x(start) > W * .8;
+      svg.append(draw("text", { class: "lt-lost", x: late ? x(end) - 3 : x(start) + 3, y: H - BOTTOM - 4, ...late && { "text-anchor": "end" } }, `\u2715 ${figure(lost)} lost`));
+    }
   }
   for (const tick of ticks(ceiling, 3)) {
     svg.append(draw("path", { class: "lt-grid", d: `M${LEFT} ${y(tick)}H${W - RIGHT}` }), draw("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, short(tick)));
   }
   told.l.forEach((line, n) => svg.append(draw("path", { class: `lt-curve ${hue(line, n)}`, d: curve(line, x, y) })));
   if (last) {
-    for (const tick of ticks(high, W < 600 ? 4 : 8)) svg.append(draw("text", { x: x(tick), y: H + 12, "text-anchor": "middle" }, short(tick)));
+    const steps = ticks(time.drawn, W < 600 ? 4 : 8), step = steps[1] ?? time.drawn;
+    for (const { from, until, cut } of time.pieces) {
+      if (!cut) for (let n = Math.ceil(from / step); n * step < until; n += 1) svg.append(draw("text", { x: x(n * step), y: H + 12, "text-anchor": "middle" }, short(n * step)));
+      else if (x(until) - x(from) > 56) svg.append(draw("text", { class: "lt-cut", x: (x(from) + x(until)) / 2, y: H + 12, "text-anchor": "middle" }, `${short(until - from)} s cut`));
+    }
     svg.append(draw("text", { x: W - RIGHT, y: H + 24, "text-anchor": "end" }, W < 600 ? "s since the first phase; \u25b2 commands sent" : "seconds since the first phase began; \u25b2 commands sent"));
-    for (const t of suite.sent) if (t >= 0 && t <= high) svg.append(draw("path", { class: "lt-sent", d: `M${x(t)} ${H - 7}l4 7h-8z` }));
+    for (const t of suite.sent) if (t >= 0 && t <= time.high) svg.append(draw("path", { class: "lt-sent", d: `M${x(t)} ${H - 7}l4 7h-8z` }));
   }
   const cursor = draw("path", { class: "lt-cursor", d: "" });
   svg.append(cursor);
@@ -121,16 +149,16 @@ function lane(suite, told, high, last, address) {
 }
 function plots(suite, place, address) {
   if (!suite.lanes.length) { place.append(el("p", { class: "lt-soft" }, "No samples were taken.")); return; }
-  const drawn = suite.lanes.filter((told) => told.l.length), high = span(suite);
+  const drawn = suite.lanes.filter((told) => told.l.length), time = axis(suite);
   const box = el("div", { class: "lt-plots", tabindex: "0", role: "group", "aria-label": "plots; left and right move the cursor" });
-  const all = drawn.map((told, n) => lane(suite, told, high, n === drawn.length - 1, address));
+  const all = drawn.map((told, n) => lane(suite, told, time, n === drawn.length - 1, address));
   let now = null;
   const move = (t) => { now = t; for (const one of all) one.at(t); };
   for (const one of all) {
     one.svg.addEventListener("pointermove", (event) => {
       const frame = one.svg.getBoundingClientRect();
-      const t = ((event.clientX - frame.left) / frame.width * W - LEFT) / (W - LEFT - RIGHT) * high;
-      move(t < 0 || t > high ? null : t);
+      const part = ((event.clientX - frame.left) / frame.width * W - LEFT) / (W - LEFT - RIGHT);
+      move(part < 0 || part > 1 ? null : time.back(part));
     });
     one.svg.addEventListener("pointerleave", () => move(null));
     box.append(one.node);
@@ -138,7 +166,7 @@ function plots(suite, place, address) {
   box.addEventListener("keydown", (event) => {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
     event.preventDefault();
-    move(Math.min(high, Math.max(0, (now ?? 0) + (event.key === "ArrowLeft" ? -high : high) / 60)));
+    move(time.back(Math.min(1, Math.max(0, time.at(now ?? 0) + (event.key === "ArrowLeft" ? -1 : 1) / 60))));
   });
   const still = suite.lanes.filter((told) => !told.l.length).map((told) => told.t);
   place.append(box, el("p", { class: "lt-soft" }, still.length ? `No movement: ${still.join(", ")}. ` : "", "All plots: ", csv(address, "series", () => series(suite.lanes))));
@@ -319,7 +347,8 @@ addEventListener("keydown", (event) => {
   if (Object.hasOwn(keys, event.key)) { event.preventDefault(); keys[event.key](); }
 });
 addEventListener("beforeprint", () => {
-  for (const one of document.querySelectorAll(".lt-row-fail, .lt-row-error, .lt-row-inconclusive")) {
+  for (const link of document.querySelectorAll(".lt-card h3 a")) { // the first red suite of each place
+    const one = $(link.hash.slice(1));
     one.open = true;
     for (const section of one.querySelectorAll("section[data-make]")) make(section);
   }

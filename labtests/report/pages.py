@@ -11,6 +11,7 @@ from markupsafe import Markup
 from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.details import details
+from labtests.report.exact import sawteeth
 from labtests.report.headline import headline
 from labtests.report.past import Past
 from labtests.report.picture import picture_of
@@ -43,7 +44,7 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
         suites=suites,
         headline=headline(run, suites),
         picture=picture_of(run, suites),
-        needs=[suite for suite in suites if suite.red],
+        needs=_by_place([suite for suite in suites if suite.red]),
         turned=[s for s in suites if s.red and s.since.was and s.since.was not in RED],
         stayed=sum(suite.red and suite.since.was in RED for suite in suites),
         new=[suite for suite in suites if suite.red and not suite.since.was],
@@ -55,6 +56,15 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
     block = f'<script type="application/json" id="lt-data">{drawn}</script>'
     drawing = f'<script type="module">{page_script()}</script>'
     return "\n".join([f"<style>{css()}</style>", shown, block, drawing])
+
+
+def _by_place(red: list[Suite]) -> list[list[Suite]]:
+    """One walk for all that is red at one port."""
+    walks: dict[object, list[Suite]] = {}
+    for suite in red:
+        known = suite.place is not None and suite.place.port
+        walks.setdefault(suite.place if known else suite.address, []).append(suite)
+    return list(walks.values())
 
 
 def _since_green(suites: list[Suite], past: Past) -> list[Suite]:
@@ -87,6 +97,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
         text.percent,
         text.part,
         text.counter_words,
+        text.plain,
         entries,
         texts,
         view.outcome_class,
@@ -95,7 +106,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
 _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
-    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of),
+    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of, sawteeth),
 )
 """What templates call, by the names that it has here."""
 

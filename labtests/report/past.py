@@ -47,6 +47,8 @@ class Past:
     green: Json | None = None
     green_changes: LabChanges = None
     tests: Mapping[str, RedTest] = field(default_factory=dict)
+    shrunk: tuple[tuple[str, str], ...] = ()
+    """Tests of which a margin has been smaller since this run, and which one, in words."""
 
 
 def past_of(run: Json, history: Past, last: Json | None) -> Past:

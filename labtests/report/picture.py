@@ -1,5 +1,5 @@
-"""The lab as a picture: senders left, switches in columns, receivers right, and on the links what
-one phase counted there. Pure geometry; the template draws it."""
+"""The lab as a picture: senders left, switches in columns, receivers right with the senders beside
+them, and on the links what one phase counted there. Pure geometry; the template draws it."""
 
 from dataclasses import dataclass, field
 
@@ -10,8 +10,8 @@ from labtests.report.series import hue_of
 from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
-HOST_W, HOST_H, ROW = 128.0, 44.0, 76.0
-SWITCH_W, GAP, TOP, LETTER_W = 206.0, 168.0, 16.0, 7.0
+HOST_W, HOST_H, ROW, LINE = 148.0, 44.0, 84.0, 18.0
+SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W = 216.0, 176.0, 72.0, 16.0, 8.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
 
@@ -32,14 +32,19 @@ class DrawnBox:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnCable:
-    """A link with what went along it, and what was sent back."""
+    """A link from one device to another, with what went along it, and what was sent back. `port`
+    is that of a switch."""
 
+    left: str
+    right: str
     x1: float
     y1: float
     x2: float
     y2: float
     above: tuple[DrawnWords, ...]
     below: tuple[DrawnWords, ...]
+    words_x: float
+    ends: bool  # the words end there
     port: str
     port_x: float
     port_y: float
@@ -152,6 +157,10 @@ def _sum(phase: Json, names: tuple[str, ...]) -> int:
     return sum(int(number(row.get("increase")) or 0) for row in rows)
 
 
+def _along(text: str, to_right: bool) -> str:
+    return f"{text} \u2192" if to_right else f"\u2190 {text}"
+
+
 class _Layout:
     """Where everything stands."""
 
@@ -173,6 +182,13 @@ class _Layout:
         self._host_w = max(HOST_W, *map(self._room, hosts)) if hosts else HOST_W
         self._switch_w = max(SWITCH_W, *map(self._room, self._switches), SWITCH_W)
 
+        lost = [w for a, b in links for w in lost_between(suite, counted.phase, (a, b))]
+        named = max((len(short_port(end.port)) for link in links for end in link
+                     if end.device in self._switches), default=0)  # fmt: skip
+        self._first_gap = max(GAP, 124.0 + LETTER_W * named)
+        self._gap = max([SHORT_GAP, 20.0 + LETTER_W * named]
+                        + [24 + LETTER_W * len(words.text) for words in lost])  # fmt: skip
+
     def _room(self, device: str) -> float:
         """What its longest fact takes, in bold."""
         return max((24 + LETTER_W * len(w.text) for w in self._broken.get(device, ())), default=0.0)
@@ -180,17 +196,19 @@ class _Layout:
     def picture(self) -> LabPicture:
         """All of it."""
         columns = self._columns()
-        rows = max(len(self._senders), len(self._receivers), *map(len, columns), 1)
-        told = max(
-            (len(self._egress(n)) + len(self._broken.get(n, ())) for n in self._switches), default=0
-        )
-        height = max(rows * ROW, 60.0 + 17 * told)
-        self._column(self._senders, 8, height)
-        x = 8 + self._host_w + GAP
+        left, right = self._sides(columns)
+        rows = max(len(left), len(right), *map(len, columns), 1)
+        told = max((len(self._lines(name)) for name in self._switches), default=0)
+        lines = max((len(self._lines(name)) for name in left + right), default=0)
+        height = max(rows * max(ROW, HOST_H + LINE * lines + 12), 60.0 + LINE * told)
+        self._column(left, 8, height)
+        x = 8 + self._host_w + self._first_gap
         for names in columns:
             self._column(names, x, height)
-            x += self._switch_w + GAP * 0.72
-        self._column(self._receivers, x, height)
+            x += self._switch_w + self._gap
+        if any(self._counted.rates(name) for name in right):
+            x += self._first_gap - self._gap
+        self._column(right, x, height)
         cables = tuple(cable for link in self._links if (cable := self._cable(link)))
         return LabPicture(
             width=x + self._host_w + 12,
@@ -202,6 +220,13 @@ class _Layout:
             phase=str(self._counted.phase.get("name") or ""),
             said=self._said(cables),
         )
+
+    def _sides(self, columns: list[list[str]]) -> tuple[list[str], list[str]]:
+        """Hosts left and right of the switches: no cable goes behind one that it is not in."""
+        near = set(columns[-1]) if len(columns) > 1 else set()
+        beside = [n for n in self._senders if {p.device for p in self._peers(n)} & near]
+        far = [n for n in self._senders if n not in beside]
+        return (far, self._receivers + beside) if far else (beside, self._receivers)
 
     def _columns(self) -> list[list[str]]:
         """Switches by how far they are from the receivers, the farthest first."""
@@ -225,9 +250,8 @@ class _Layout:
         for n, name in enumerate(names):
             share = height / len(names)
             switch = name in self._switches
-            lines = self._egress(name) if switch else self._at_host(name)
-            lines += self._broken.get(name, ())
-            h = max(share - 14, 40.0 + 17 * len(lines)) if switch else HOST_H + 14.0 * len(lines)
+            lines = self._lines(name)
+            h = max(share - 14, 40.0 + LINE * len(lines)) if switch else HOST_H + LINE * len(lines)
             y = TOP + share * (n + 0.5) - h / 2
             place = self._suite.place
             self._boxes[name] = DrawnBox(
@@ -240,6 +264,10 @@ class _Layout:
                 culprit=bool(place and place.device == name and (not place.port or not switch)),
                 lines=lines,
             )
+
+    def _lines(self, name: str) -> tuple[DrawnWords, ...]:
+        own = self._egress(name) if name in self._switches else self._at_host(name)
+        return own + self._broken.get(name, ())
 
     def _egress(self, switch: str) -> tuple[DrawnWords, ...]:
         """Of each queue that packets left from: what it dropped; and what was marked."""
@@ -281,19 +309,23 @@ class _Layout:
             x1, x2 = left.x + left.w / 2, right.x + right.w / 2
             upper, lower = sorted((left, right), key=lambda box: box.y)
             y1, y2 = upper.y + upper.h, lower.y
-        rates = [] if left.switch else self._counted.rates(left.name)
         sender = not left.switch
-        at_switch = b if sender else a
+        at_switch, host = (b, a) if sender else (a, b)
+        rates = self._counted.rates(host.device) if sender or not right.switch else []
         port_x = x2 - 5 if at_switch is b else x1 + 5
         place = self._suite.place
         lost = lost_between(self._suite, self._counted.phase, (a, b))
         return DrawnCable(
+            left=left.name,
+            right=right.name,
             x1=x1,
             y1=y1,
             x2=x2,
             y2=y2,
-            above=tuple(self._sent(rates)),
-            below=(*(self._returned(a, b) if sender else ()), *lost),
+            above=tuple(self._sent(rates, sender)),
+            below=(*(self._returned(host, at_switch, sender) if rates or sender else ()), *lost),
+            words_x=x1 + 8 if sender or right.switch else x2 - 8,
+            ends=not sender and not right.switch,
             port=short_port(at_switch.port),
             port_x=port_x,
             port_y=(y2 if at_switch is b else y1) - 6,
@@ -317,7 +349,7 @@ class _Layout:
         wish = other.y + (HOST_H / 2 if not other.switch else other.h / 2)
         return min(max(wish, box.y + 14), box.y + box.h - 14)
 
-    def _sent(self, rates: list[tuple[int | None, object]]) -> list[DrawnWords]:
+    def _sent(self, rates: list[tuple[int | None, object]], to_right: bool) -> list[DrawnWords]:
         by_hue: dict[int | None, float] = {}
         for hue, rate in rates:
             known = number(rate)
@@ -325,16 +357,18 @@ class _Layout:
                 by_hue[hue] = by_hue.get(hue, 0.0) + known
         return [
             DrawnWords(
-                text=f"{'' if hue is None else f'p{hue} '}{rate / 1e9:.3g} Gb/s \u2192", hue=hue
+                text=_along(f"{'' if hue is None else f'p{hue} '}{rate / 1e9:.3g} Gb/s", to_right),
+                hue=hue,
             )
             for hue, rate in sorted(by_hue.items(), key=lambda pair: -pair[1])[:2]
         ]
 
-    def _returned(self, host: Spot, switch: Spot) -> list[DrawnWords]:
+    def _returned(self, host: Spot, switch: Spot, to_left: bool) -> list[DrawnWords]:
         pauses = sum(self._counted.of(switch, c.PFC_TX_FRAMES).values())
         cnps = sum(self._counted.of(host, c.RP_CNP_HANDLED).values())
-        found = [DrawnWords(text=f"\u2190 {grouped(pauses)} pauses")] if pauses else []
-        return found + ([DrawnWords(text=f"\u2190 {grouped(cnps)} CNPs")] if cnps else [])
+        counts = ((pauses, "pauses"), (cnps, "CNPs"))
+        said = (f"{grouped(count)} {what}" for count, what in counts if count)
+        return [DrawnWords(text=_along(text, not to_left)) for text in said]
 
     def _said(self, cables: tuple[DrawnCable, ...]) -> str:
         """For those who do not see it."""

@@ -10,7 +10,7 @@ from itertools import takewhile
 from labtests.report.earlier import Moved, Since
 from labtests.report.past import Past, RedTest
 from labtests.report.runs import Json, entries, lab_of, number
-from labtests.report.text import grouped, short_port
+from labtests.report.text import plain, short_port
 from labtests.report.view import OUTCOMES, kept_its_word, standing_of, verdicts_of
 
 WORDS = {"pass": "Yes", "fail": "No"}
@@ -19,7 +19,6 @@ NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
 LONGEST_CASE, LONGEST_OWN = 24, 34
 RED = ("fail", "error", "inconclusive")
-_LONG = re.compile(r"\b(\d{5,})\b(?![\w/.])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +143,8 @@ def _suite(test: Json, called: tuple[str, str], past: Past, known: list[Spot]) -
     red_test = past.tests.get(str(test.get("id")))
     mains, controls = verdicts_of(test, "main"), verdicts_of(test, "control")
     verdict = _telling(_experiments_first(test, mains), controls)
+    if outcome in RED and verdict is not None and kept_its_word(verdict):
+        verdict = None  # it is red for something else: what was raised
     answer = _answer(test, verdict)
     since = Since.of(test, before, None if red_test is None else red_test.passed)
     share, fact = closest([fact for v in mains for fact in entries(v.get("facts"))])
@@ -262,4 +263,4 @@ def readable(text: str, known: list[Spot]) -> str:
     """A sentence with short ports and grouped thousands; the whole names stay in the chain."""
     for port in {place.port for place in known if place.port}:
         text = text.replace(port, short_port(port))
-    return _LONG.sub(lambda match: grouped(int(match[1])), text)
+    return str(plain(text))

@@ -10,7 +10,8 @@ from markupsafe import Markup
 from labtests.report.runs import number
 
 BRIEF = 170
-"""Characters of a sentence in a line."""
+"""Characters of a sentence in a line; one that says two things against one another has twice as
+many at most."""
 
 
 def dash(reason: object = "") -> Markup:
@@ -67,13 +68,34 @@ def seconds(value: object) -> Markup:
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
 
 
+_FIGURES = re.compile(r"(?: \S*\d\S*)+$")
+
+
 def brief(value: object) -> Any:
-    """The beginning of a long sentence, whose whole stands with its test, and of git's hashes."""
+    """The beginning of a long sentence, whose whole stands with its test, and of git's hashes. Its
+    first two parts stay together ("sent 10; received 9"), and a figure keeps its unit."""
     if isinstance(value, str):
         value = _HASH.sub(r"\1", value)
     if not isinstance(value, str) or len(value) <= BRIEF:
         return value
-    return value[:BRIEF].rpartition(" ")[0] + " …"
+    first, *rest = value.split("; ")
+    said = "; ".join([first, *rest[:1]])
+    for part in rest[1:]:
+        if len(said) + len(part) > BRIEF:
+            break
+        said += f"; {part}"
+    if len(said) > 2 * BRIEF:
+        said = _FIGURES.sub("", said[: 2 * BRIEF].rpartition(" ")[0] or said[: 2 * BRIEF])
+    return said if said == value else said + " …"
+
+
+def counted(some: int, of: int, verb: str) -> str:
+    """How many suites do what: "2 of 9 suites fail", "1 of 9 suites fails", "1 suite fails"."""
+    suites = "1 suite" if of == 1 else f"{some} of {of} suites"
+    return f"{suites} {verb}" if some != 1 else f"{suites} {_SINGULAR.get(verb, verb)}"
+
+
+_SINGULAR = {"fail": "fails", "pass": "passes", "prove nothing": "proves nothing"}
 
 
 def date(value: object) -> Any:
@@ -88,6 +110,19 @@ def date(value: object) -> Any:
 def grouped(count: int) -> str:
     """A whole number with thin spaces between thousands."""
     return f"{count:,}".replace(",", "\u202f")
+
+
+_LONG = re.compile(r"(?<![\w./-])(\d{5,})\b(?![\w/.]*\w)")
+_SIGNS = ((">=", "\u2265"), ("<=", "\u2264"), ("->", "\u2192"))
+
+
+def plain(sentence: object) -> Any:
+    """What a device or verdict said, as it is read: long numbers in thousands, signs as signs."""
+    if not isinstance(sentence, str):
+        return sentence
+    for typed, sign in _SIGNS:
+        sentence = sentence.replace(typed, sign)
+    return _LONG.sub(lambda match: grouped(int(match[1])), sentence)
 
 
 def short_port(port: str) -> str:

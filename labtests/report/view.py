@@ -3,6 +3,7 @@
 import shlex
 from typing import Any
 
+from labtests.capabilities.counters import QUEUE_DROPPED_PACKETS
 from labtests.report.runs import Json, entries, lab_of, number
 from labtests.verdicts import wrong_control
 
@@ -161,13 +162,35 @@ def tells(fact: Json) -> bool:
 
 
 def losses_of(phases: list[Json]) -> list[tuple[Json, Json]]:
-    """Stations of the way on which a counter of losses grew, cannot be used, or is not there."""
+    """Stations of the way on which a counter of losses grew, cannot be used, or is not there; and
+    ports whose queues dropped."""
     return [
         (phase, station)
         for phase in phases
-        for station in entries(phase.get("way"))
+        for station in (*entries(phase.get("way")), *_dropping(phase))
         if station.get("lost") or station.get("unusable") or not station.get("counted")
     ]
+
+
+def _dropping(phase: Json) -> list[Json]:
+    lost: dict[str, dict[str, int | float]] = {}
+    for row in entries(phase.get("counters")):
+        grew = number(row.get("increase"))
+        if row.get("counter") == QUEUE_DROPPED_PACKETS and grew and not row.get("unusable"):
+            queue = f"queue {row.get('index')} {QUEUE_DROPPED_PACKETS}"
+            lost.setdefault(f"{row.get('device')} {row.get('port')}", {})[queue] = grew
+    way = entries(phase.get("way"))
+    told = {station.get("name"): station.get("lost") for station in way}
+    return [
+        {"name": port, "lost": each}
+        for port, each in lost.items()
+        if not _same(told.get(port), sum(each.values()))
+    ]
+
+
+def _same(lost: object, count: float) -> bool:
+    """Whether the port's own counters have told of all that its queues dropped."""
+    return isinstance(lost, dict) and count == sum(number(grew) or 0 for grew in lost.values())
 
 
 def noise_of(phases: list[Json]) -> list[Json]:

@@ -27,7 +27,7 @@ from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
-from labtests.streams.source import StreamSource
+from labtests.streams.source import Hearers, StreamSource
 from labtests.streams.told import ToldValues, Unreadable, said
 
 MOST_SAMPLES, MOST_ALARMS = 200_000, 2_000
@@ -39,8 +39,8 @@ CLOCK_OFF_S = 1.5
 """A device's clock may be off by so much, and its sampling, before that is told."""
 READ_OUT_WITHIN_S = 30.0
 """Wall time for what has come when streams are closed: a full inbox takes some twenty seconds."""
-CAUGHT_UP_WITHIN_S = 2.0
-"""Wall time in which what was sent until a moment has come."""
+CAUGHT_UP_WITHIN_S, OPENED_WITHIN_S = 2.0, 5.0
+"""Wall time in which what was sent until a moment, and the first sample, has come."""
 
 
 _Timed = TypeVar("_Timed", StreamSample, StreamAlarm)
@@ -151,6 +151,17 @@ class Collectors(AbstractContextManager["Collectors"]):
         """Whether all that has come is read."""
         return self._inbox.empty
 
+    def settle(self) -> None:
+        """Waits until each switch that is subscribed at has told something, or has not: the clock
+        of a simulated lab may run faster than a connection is made."""
+        waiting = {device for device, each in self.sources.items() if each.place.kind == "gnmi"}
+        deadline = time.monotonic() + OPENED_WITHIN_S
+        while waiting and time.monotonic() < deadline:
+            with self._lock:
+                waiting -= {device for device, order in self._orders.items() if order.samples}
+                waiting -= {device for device, _ in self._troubles}
+            time.sleep(0.02 if waiting else 0.0)
+
     def begin(self, ports: Collection[tuple[str, str]]) -> None:
         """Only samples of these ports (device, port) are kept from now on, and nothing older."""
         with self._lock:
@@ -183,16 +194,16 @@ class Collectors(AbstractContextManager["Collectors"]):
 
     def _open(self, source: StreamSource) -> None:
         """A stream that cannot be opened is told; the others go on."""
-        received, refused = self._received, self._refused
+        told = Hearers(self._received, self._refused)
         try:
             if source.place.kind == "gnmi":
-                self._ends.append(GnmiClient(source, received, refused))
+                self._ends.append(GnmiClient(source, told))
                 return
-            server = DialOutServer(source, received, refused)
+            server = DialOutServer(source, told)
             self._ends.append(server)
             self.sources[source.device] = listening(source, server.port)
         except LabError as error:
-            refused(source.device, str(error))
+            told.refused(source.device, str(error))
 
     def _received(self, device: str, content: bytes) -> None:
         self._inbox.put(Message(device, time.time(), content))

@@ -16,7 +16,7 @@ from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import StreamMeaning
 from labtests.core.output import quoted_excerpt
 from labtests.protocols.needed import needed
-from labtests.streams.source import MS_PER_S, StreamSource, bound, options
+from labtests.streams.source import MS_PER_S, Hearers, StreamSource, bound, options
 from labtests.streams.told import (
     MOST_PATH,
     MOST_PATHS,
@@ -35,14 +35,9 @@ MOST_QUEUES = 64
 class DialOutServer:
     """Hears one switch, until it is closed. `port` is where."""
 
-    def __init__(
-        self,
-        source: StreamSource,
-        received: Callable[[str, bytes], None],
-        refused: Callable[[str, str], None],
-    ) -> None:
+    def __init__(self, source: StreamSource, told: Hearers) -> None:
         grpc = needed("grpc")
-        self._source, self._received, self._refused = source, received, refused
+        self._source, self._told = source, told
         pool = ThreadPoolExecutor(max_workers=STREAMS_AT_ONCE, thread_name_prefix="dial-out")
         self._server = grpc.server(
             pool, options=options(source), maximum_concurrent_rpcs=STREAMS_AT_ONCE
@@ -60,11 +55,11 @@ class DialOutServer:
 
         try:
             for content in messages:
-                self._received(self._source.device, content)
+                self._told.received(self._source.device, content)
         except needed("grpc").RpcError:
             pass  # cut off: said below, as every end of a stream
         if not context.is_active():
-            self._refused(self._source.device, "the switch's stream was cut off")
+            self._told.refused(self._source.device, "the switch's stream was cut off")
         return bytes(dialout.DialoutResponse(response="").SerializeToString())
 
 

@@ -5,13 +5,13 @@ ON_CHANGE for states; values as JSON_IETF (trees, or leaves; 64-bit integers are
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from labtests.core.output import excerpt
 from labtests.protocols.needed import needed
-from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, StreamSource, channel
+from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, Hearers, StreamSource, channel
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable, moment
 
 METHOD = "/gnmi.gNMI/Subscribe"
@@ -47,13 +47,8 @@ def request(source: StreamSource, *, optional: bool = True) -> Any:
 class GnmiClient:
     """Subscribes at one switch, again and again until it is closed."""
 
-    def __init__(
-        self,
-        source: StreamSource,
-        received: Callable[[str, bytes], None],
-        refused: Callable[[str, str], None],
-    ) -> None:
-        self._source, self._received, self._refused = source, received, refused
+    def __init__(self, source: StreamSource, told: Hearers) -> None:
+        self._source, self._told = source, told
         self._grpc, self._request = needed("grpc"), request(source)
         self._ended = threading.Event()
         self._call: Any = None
@@ -77,11 +72,11 @@ class GnmiClient:
             try:
                 for content in self._subscribed(over):
                     came += 1
-                    self._received(self._source.device, content)
-                self._refused(self._source.device, "the switch has ended the stream")
+                    self._told.received(self._source.device, content)
+                self._told.refused(self._source.device, "the switch has ended the stream")
             except self._grpc.RpcError as error:
                 if not self._ended.is_set():
-                    self._refused(self._source.device, _said(error))
+                    self._told.refused(self._source.device, _said(error))
                 if not came and _of_paths(error):
                     self._request = request(self._source, optional=False)
             finally:

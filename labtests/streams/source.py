@@ -1,5 +1,6 @@
 """Where a stream comes from, and what opens it: addresses, files of TLS, who logs in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ class StreamSource:
     place: TelemetryPlace
     table: StreamTable
     login: tuple[str, str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hearers:
+    """Who is told, by device: what came, as bytes, and why nothing comes. Called from any thread,
+    and never waits."""
+
+    received: Callable[[str, bytes], None]
+    refused: Callable[[str, str], None]
 
 
 def options(source: StreamSource) -> list[tuple[str, Any]]:

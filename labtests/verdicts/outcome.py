@@ -134,6 +134,12 @@ def disagreement(because: str, *facts: Fact) -> Finding:
     return Finding(outcome=Outcome.INCONCLUSIVE, because=because, facts=facts, disagreement=True)
 
 
+def unequal(fact: Fact) -> Finding:
+    """Two sums that have to be the same, and are not: what the fact's name says is not so."""
+    what = fact.name.replace(" = ", " is not ")
+    return disagreement(f"counters disagree: {what}: {fact.note}", fact)
+
+
 def unless_contradicted(finding: Finding, balances: Iterable[Finding]) -> Finding:
     """A FAIL over a counter that grew too little is a proof only where the balances that it is in
     add up; else it is held against them, and both are named."""

@@ -23,6 +23,7 @@ from labtests.verdicts.outcome import (
     name_of,
     numbered,
     passed,
+    unequal,
     unproven,
 )
 
@@ -544,11 +545,11 @@ def _missed(flows: Iterable[FlowResult]) -> int:
 def none_dropped(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """Exactly 0 drops in each of these queues."""
     for queue in queues:
-        yield from port_drops.exactly_zero(port_drops.queue_drops(evidence, queue))
+        yield from port_drops.exactly_zero(evidence, port_drops.queue_drops(evidence, queue))
 
 
 def _balance(what: str, astray: int, note: str) -> Finding:
     fact = Fact(
         name=what, measured=astray, bound="= 0", unit="packets", margin=-abs(astray), note=note
     )
-    return disagreement(f"counters disagree: {what}: {note}", fact) if astray else passed(fact)
+    return unequal(fact) if astray else passed(fact)

@@ -10,7 +10,7 @@ is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by U
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import port_drops
-from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
+from labtests.verdicts.outcome import Fact, Finding, missing, passed, unequal
 
 
 def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
@@ -41,7 +41,7 @@ def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
         note=note,
     )
     if late:
-        return disagreement(f"counters disagree: {fact.name}: {note}", fact)
+        return unequal(fact)
     return passed(fact)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.measure.evidence import Difference, Evidence
 from labtests.measure.streamed import HeadroomLeft, Streamed, StreamKey
 from labtests.verdicts.bursts import bursts, enough
 from labtests.verdicts.outcome import (
@@ -84,7 +84,7 @@ def headrooms(evidence: Evidence) -> tuple[HeadroomLeft, ...]:
     if evidence.streamed is None:
         return ()
     places = [each for each in evidence.senders if each.switch in evidence.streamed.every_s]
-    ports = dict.fromkeys(((p.switch, p.switch_port), _priority(p)) for p in places)
+    ports = dict.fromkeys(((p.switch, p.switch_port), p.group) for p in places)
     return tuple(
         _believed(
             evidence,
@@ -105,11 +105,6 @@ def _believed(evidence: Evidence, left: HeadroomLeft) -> HeadroomLeft:
         return left
     why = f"{left.peak_bytes} bytes at most beside {sent.increase} pause frames: it is not believed"
     return replace(left, peak_bytes=None, at_s=None, because=why)
-
-
-def _priority(place: Place) -> int:
-    """That of the sender's class; of one whose NIC has no classes, its queue's number."""
-    return place.queue if place.priority is None else place.priority
 
 
 _ONLY_A_BOUND = {

@@ -25,6 +25,7 @@ from labtests.verdicts.outcome import (
     name_of,
     names_of,
     passed,
+    unequal,
     unproven,
 )
 
@@ -483,7 +484,7 @@ def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) ->
     fact = Fact(
         name=what, measured=a - b, bound="= 0", unit="packets", margin=-abs(a - b), note=note
     )
-    return passed(fact) if a == b else disagreement(f"counters disagree: {what}: {note}", fact)
+    return passed(fact) if a == b else unequal(fact)
 
 
 def _sum(side: tuple[Difference, ...]) -> str:

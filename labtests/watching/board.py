@@ -45,9 +45,9 @@ class Now:
 
     @property
     def bits_per_s(self) -> float | None:
-        """Of what leaves by the queue."""
+        """Of what leaves by the queue, by what was counted; else as the switch says it."""
         bytes_per_s = self.per_s.get(c.QUEUE_FORWARDED_BYTES)
-        return None if bytes_per_s is None else 8 * bytes_per_s
+        return self.values.get(c.QUEUE_BITS_PER_S) if bytes_per_s is None else 8 * bytes_per_s
 
     def first(self, *counters: str) -> int | None:
         """The value of the first of these that is told."""

@@ -33,7 +33,7 @@ class WatchRequest:
 
 
 def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
-    """Draw until the end; the exit code. Switches that dial are told to, and no longer at the end.
+    """Draw until the end; the exit code. What switches have to be told is put back at the end.
     Raises LabError: also where the testbed names no stream."""
     if all(device.telemetry is None for device in asked.testbed.devices):
         raise LabError(
@@ -43,7 +43,7 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
     request = OpenRequest(
         testbed=asked.testbed,
         word="watch",
-        changes=any(d.telemetry and d.telemetry.kind == "dial-out" for d in asked.testbed.devices),
+        changes=any(d.telemetry and d.telemetry.is_told for d in asked.testbed.devices),
         dry_run=asked.dry_run,
         faults=asked.faults,
     )

@@ -1,6 +1,7 @@
 """`labtests journal` and `labtests open`, and a journal in both of its forms."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,9 @@ def test_the_journal_is_told_whole_or_in_part(folder: Path) -> None:
     assert "cat b  [status 1]" in failed
     assert "x  [no answer within 30 s]" in failed
     assert "cat a" not in failed
+    nothing = CliRunner().invoke(main, ["journal", str(folder), "--device", "swx"])
+    assert (nothing.exit_code, nothing.stdout) == (0, "")
+    assert nothing.stderr == "none of 4 exchanges, with host, sw, is of that kind\n"
 
 
 def test_a_line_that_was_cut_off_does_not_hide_the_others(folder: Path) -> None:
@@ -104,6 +108,10 @@ def test_open_names_the_page_of_the_last_whole_run(
     unknown = CliRunner().invoke(main, ["open", "nothing"])
 
     assert [Path(page).resolve() for page in opened] == [run / "report.html"] * 4
+    (run / "rendered.html").write_text("{}")
+    os.utime(run / "report.html", (1, 1))
+    CliRunner().invoke(main, ["open"])
+    assert Path(opened[-1]).resolve() == run / "rendered.html"  # `labtests render` is newer
     assert unknown.exit_code == 2
     assert "nothing: no such run" in unknown.stderr
     assert json.loads((run / "run.json").read_text()) == {}

@@ -99,7 +99,7 @@ def test_a_lab_whose_state_was_not_read_is_not_the_same(where: str, tmp_path: Pa
 
     assert past.tests[S1].changed is None
     assert past.last_changes is None
-    assert "What was another thing in the lab by then is not known." in page(run, past=past)
+    assert "Whether the lab had changed by then is not known." in page(run, past=past)
 
 
 def test_a_cable_that_was_moved_is_a_change_of_the_lab(where: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 
 import pytest
+from chromium import Chromium
 from click.testing import CliRunner
 from nights import WEEK, Night, written
 
@@ -104,6 +105,26 @@ def test_nothing_in_a_run_runs_in_a_browser(site, tmp_path):
         assert "data-owned" not in done.stdout.partition("<body>")[0]
         assert time.monotonic() - began_s < 30
         assert "Labs" in done.stdout or "Suites and nights" in done.stdout
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_newest_night_is_in_sight(site, tmp_path, width):
+    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no Chromium on PATH")
+    _, name = site(*(Night(day=n) for n in range(1, 29)))
+    with Chromium(browser, tmp_path / "profile") as page:
+        page.size(width, 900)
+        page.open((tmp_path / "reports" / "site" / name).as_uri())
+        seen = page.run(
+            "(() => { const box = document.querySelector('.nights').getBoundingClientRect();"
+            "const suite = document.querySelector('th[scope=row]').getBoundingClientRect();"
+            "const last = document.querySelector('tbody td:last-child').getBoundingClientRect();"
+            "return [suite.left - box.left, last.left - suite.right, box.right - last.right]; })()"
+        )
+    assert 0 <= seen[0] < 4  # suites begin at the left, and cover no night
+    assert seen[1] > 0
+    assert seen[2] >= 0
 
 
 def test_each_run_writes_the_pages_that_are_there(tmp_path, monkeypatch):

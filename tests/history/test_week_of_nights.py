@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from nights import FIGURE, S1, S2, WEEK, Night, written
 
 from labtests.__main__ import main
+from labtests.history.background import background
 from labtests.history.records import of_folder
 from labtests.history.site import write_site
 from labtests.history.store import History
@@ -21,6 +22,7 @@ from labtests.inventory import load
 from labtests.night.form import NightRun, RunForm
 from labtests.night.running import RunEnd
 from labtests.night.telling import news_of
+from labtests.report import page, read_run
 
 LAB = Path(__file__).parents[2] / "testbeds" / "h3c-s6550-cx4.yaml"
 
@@ -48,7 +50,7 @@ def test_the_list_says_what_each_night_came_to(week):
 def test_the_trend_says_since_when_and_what_changed_that_day(week):
     told = week("history", "trend").output
     assert f"MARGIN SHRINKS: {S1}: margin of '{FIGURE}'" in told
-    assert "0.20025 -> 0.100667 ratio" in told
+    assert "0.2003 -> 0.1007 ratio" in told
     assert "since run 5 (2026-11-05 02:00" in told
     assert "changed with it: lab ServerA version firmware: 16.35.2000 -> 16.99.1000" in told
 
@@ -60,7 +62,7 @@ def test_a_comparison_says_what_is_worse_and_why(week):
     assert f"margin {S1}: {FIGURE}: 0.199 ratio -> 0.101 ratio" in ended.output
     red = week("compare", "5", "6")
     assert red.exit_code == 1
-    assert red.output.startswith(f"worse: outcome {S2}: pass -> fail")
+    assert red.output.startswith(f"worse: outcome {S2}: pass -> fail: queue 3 dropped 17 packets\n")
 
 
 def test_the_site_says_what_moved_what_was_red_and_why(week, tmp_path):
@@ -69,7 +71,7 @@ def test_the_site_says_what_moved_what_was_red_and_why(week, tmp_path):
     page = (tmp_path / "site" / "lab-three-servers-hardware.html").read_text()
     words = " ".join(re.sub("<[^>]*>", " ", page).split())
     assert "A margin shrinks. s1 pfc: pfc holds a udp incast without loss: margin of" in words
-    assert "0.20025 -&gt; 0.100667 ratio since run 5 (2026-11-05 02:00" in words
+    assert "0.2003 -&gt; 0.1007 ratio since run 5 (2026-11-05 02:00" in words
     assert "changed with it: lab ServerA version firmware: 16.35.2000 -&gt; 16.99.1000" in words
     assert "✕ fail s2 dcqcn: dcqcn slows an rdma incast without loss, 2026-11-06 02:00" in words
     index = (tmp_path / "site" / "index.html").read_text()
@@ -90,7 +92,9 @@ def test_who_is_told_what_in_each_night_of_the_week(where, tmp_path):
     ]  # fmt: skip
     (shrinks,), (red,), (green,) = told[4:]
     assert f"a margin shrinks: {S1}: margin of '{FIGURE}'" in shrinks.line
-    assert f"FAIL: {S2} (fail); {tmp_path / 'lab'}" in red.line
+    assert "ratio; changed with it: lab ServerA version firmware: 16.35" in shrinks.line
+    why = "FAIL: 1 of 2 suites fails; s2 dcqcn: queue 3 dropped 17 packets"
+    assert f"{why}; {tmp_path / 'lab'}" in red.line
     assert "PASS, for the first time since 2026-11-05 02:00" in green.line
 
 
@@ -110,6 +114,27 @@ def test_the_page_of_each_night_says_what_is_new(tmp_path):
     assert "was " not in pages[3].partition("since last")[2][:200]
 
 
+def test_the_page_of_the_night_in_which_a_margin_shrinks_says_so(where, tmp_path):
+    """And that of no other one: before it there is too little, after it it is no news."""
+    pages = []
+    with History.open(where) as history:
+        for night in WEEK:
+            folder = written(tmp_path / "lab", night)
+            run = read_run(folder)
+            pages.append(page(run, past=background(where, run, folder)))
+            history.enter(of_folder(folder))
+    told = [" ".join(re.sub("<[^>]*>", " ", each).split()) for each in pages]
+    assert ["A margin shrinks:" in each for each in told] == [False] * 4 + [True] + [False] * 2
+    assert f"A margin shrinks: s1 pfc : margin of &#39;{FIGURE}&#39;" in told[4]
+    assert "0.2003 → 0.101 ratio" in told[4]
+
+
+def test_a_lab_without_a_run_is_not_one_without_a_flaky_suite(week):
+    for command in ("flaky", "list", "trend"):
+        assert week("history", command, "--testbed", "nope").output == "no runs of nope\n"
+    assert week("history", "flaky", "--backend", "simulated").output == "no runs (simulated)\n"
+
+
 def test_what_is_better_is_not_worse(week):
     ended = week("compare", "6", "7")
     assert ended.exit_code == 0
@@ -122,9 +147,28 @@ def test_a_red_night_in_the_same_lab_is_flaky(week):
     assert S1 not in told
 
 
+def test_what_was_cut_off_is_neither_flaky_nor_the_first_bad_run(where, tmp_path):
+    """Ctrl-C is no answer of the suite that it met, and the culprit came with a later run."""
+    cut = (("exit_code", 2), ("problem", "interrupted by SIGTERM"), ("whole", False))
+    nights = [Night(day=1), Night(day=2, other="error", more=cut), Night(day=3),
+              Night(day=4, other="error", more=cut),
+              Night(day=5, other="fail", firmware="16.99.1000")]  # fmt: skip
+    with History.open(where) as history:
+        for night in nights:
+            history.enter(of_folder(written(tmp_path / "lab", night)))
+
+    def labtests(*words: str) -> str:
+        return CliRunner().invoke(main, [*words, "--history", where]).output
+
+    assert labtests("history", "flaky").strip() == "none"
+    told = labtests("history", "show", "5")
+    assert "red since run 5 (2026-11-05 02:00); it passed last in run 3 (2026-11-03" in told
+    assert "changed with it: lab ServerA version firmware" in told
+
+
 def test_a_run_is_shown_with_its_margins(week):
     told = week("history", "show", "6").output
-    assert "FAIL          " + S2 in told
+    assert "FAIL          " + S2 + "\n    queue 3 dropped 17 packets\n" in told
     assert "(bound >= 0.75, left 0.099)" in told
 
 
@@ -143,7 +187,7 @@ def test_a_red_test_is_shown_with_its_first_red_and_its_last_green(where, tmp_pa
     ]
     shown = CliRunner().invoke(main, ["history", "show", "4", "--history", where]).output
     red = shown.partition(f"INCONCLUSIVE  {S2}\n")[2]
-    assert [line.strip() for line in red.splitlines()] == told
+    assert [line.strip() for line in red.splitlines()] == ["queue 3 dropped 17 packets", *told]
     page = (tmp_path / "site" / pages[1]).read_text()
     assert all(line.replace(">", "&gt;") in page for line in told)
     alone = CliRunner().invoke(main, ["history", "show", "--history", where, str(tmp_path / "lab")])

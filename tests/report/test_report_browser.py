@@ -1,5 +1,6 @@
 """The page in a real browser: nothing in a run can run, and everything can be read."""
 
+import copy
 import re
 import shutil
 import subprocess
@@ -213,6 +214,43 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
     assert narrowest_px > 30  # no word is one letter wide
 
 
+def test_a_phone_has_the_lab_from_top_to_bottom(
+    run: Json, shown: Callable[..., Chromium], verdict_of: Any
+) -> None:
+    """A picture that runs off the screen hides who is to blame."""
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 5 dropped_packets grew by 17"
+    run["tests"][0].update(outcome="fail", verdicts=[verdict_of(outcome="fail", because=because)])
+    page_ = shown(page(run), width=390)
+    boxes = page_.run(
+        "[...document.querySelectorAll('.lt-picture *')].filter((e) => e.checkVisibility())"
+        ".map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.right])"
+    )
+
+    assert len(boxes) > 8
+    assert all(left >= 0 and right <= 390 for left, right in boxes)
+    told = page_.run("document.querySelector('.lt-picture').innerText.split(/\\s+/).join(' ')")
+    assert told.startswith("ServerA p3 4.31 Gb/s → S6550 1/0/14 S6550 queue 3: 0 dropped ServerC")
+    assert page_.run("document.querySelector('.lt-stop-ring').innerText") == "S6550 1/0/13"
+    wide = shown(page(run), width=1400)
+    assert not wide.run("document.querySelector('.lt-stops').checkVisibility()")
+
+
+def test_the_sign_of_an_outcome_has_no_frame_of_another_part(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    for outcome in ("error", "fail", "inconclusive"):
+        run["tests"].append(test_of(outcome, outcome, [verdict_of(outcome=outcome)]))
+    page_ = shown(page(run))
+
+    sizes = page_.run(
+        "[...document.querySelectorAll('.lt-signs .lt-sign')].map((sign) => {"
+        "const s = getComputedStyle(sign); return [sign.offsetWidth, sign.offsetHeight,"
+        " s.borderLeftWidth, s.marginTop, s.color === s.backgroundColor]; })"
+    )
+
+    assert sizes == [[19, 19, "0px", "0px", False]] * 4
+
+
 def test_one_cursor_goes_through_all_plots_and_tells_their_values(
     run: Json, shown: Callable[..., Chromium]
 ) -> None:
@@ -229,6 +267,44 @@ def test_one_cursor_goes_through_all_plots_and_tells_their_values(
     assert len({way.partition(" ")[0] for way in ways}) == 1
     assert ways[0].startswith("M")
     assert "900" in values  # pause frames a second
+
+
+def test_time_between_phases_takes_no_room_from_them(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    """A switch that is slow to count lets a minute pass between control and experiment."""
+    phases = run["tests"][0]["phases"]
+    later = copy.deepcopy(phases[0]) | {"name": "later", "start_s": 75.0, "end_s": 80.0}
+    for row in (*later["samples"], *(r for f in later["flows"] for r in f["intervals"])):
+        row |= {key: row[key] + 65 for key in ("time_s", "start_s", "end_s") if key in row}
+    phases.append(later)
+    page_ = shown(page(run), "#pauses/plots")
+
+    svg = "document.querySelector('.lt-lane > svg')"
+    bands = page_.run(f"[...{svg}.querySelectorAll('rect')].map((r) => +r.getAttribute('width'))")
+    axis = page_.run("[...document.querySelectorAll('.lt-lane > svg')].at(-1).textContent")
+    page_.run("document.querySelector('.lt-plots').focus()")
+    for _ in range(50):
+        page_.press("ArrowRight")
+    values = page_.run("[...document.querySelectorAll('.lt-key li b')].map((b) => b.textContent)")
+
+    assert all(width > 300 for width in bands)
+    assert "60 s cut" in axis
+    assert "900" in values
+
+
+def test_paper_has_one_suite_of_each_walk_open(
+    run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
+) -> None:
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets grew by 4"
+    for name in ("a", "b", "c"):
+        run["tests"].append(test_of(name, "fail", [verdict_of(outcome="fail", because=because)]))
+    page_ = shown(page(run))
+
+    page_.printed()
+
+    opened = "[...document.querySelectorAll('.lt-suite[open]')].map((suite) => suite.id)"
+    assert page_.run(opened) == ["a"]
 
 
 def test_a_priority_has_one_colour_in_every_plot(run: Json, shown: Callable[..., Chromium]) -> None:
@@ -290,7 +366,8 @@ def test_search_finds_counters_and_opens_them(run: Json, shown: Callable[..., Ch
     page_.run("document.querySelector('#lt-hits a').click()")
 
     assert hit == "#pauses/counters/0"
-    assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("PFC on")
+    assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("S6550")
+    assert page_.run("document.querySelector('.lt-phase').textContent") == "PFC on"
 
 
 def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:

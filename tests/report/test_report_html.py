@@ -192,7 +192,7 @@ def test_a_tests_part_has_facts_flows_and_rerun(run: Json, text_of: Text) -> Non
 
     for words in (
         "queue 3 drops 0 exactly 0 packets",
-        "sum of goodputs 9.53 >= 9.0 +0.53 Gb/s",
+        "sum of goodputs 9.53 ≥ 9.0 +0.53 Gb/s",
         "ServerA → ServerC iperf3, TOS 96 complete 7.8 Gb/s 4.31 Gb/s",
         "16 375 / 16 375 / 0",
         "Run it again: pytest suites/test_pauses.py --testbed lab --dry-run --seed 1",
@@ -206,7 +206,7 @@ def test_an_error_does_not_say_again_what_the_verdicts_say(run: Json) -> None:
     test |= {"outcome": "error", "error": f"PASS [SIMULATED]: {because}\nnot put back: pfc"}
 
     assert error_of(test) == "not put back: pfc"
-    assert '<pre class="lt-error">not put back: pfc</pre>' in page(run)
+    assert '<pre class="lt-problem">not put back: pfc</pre>' in page(run)
     assert error_of({"error": None, "verdicts": [{}]}) == ""
 
 
@@ -304,6 +304,12 @@ def test_the_way_of_a_packet_shows_what_each_station_lost_and_what_nobody_counts
     assert "NIC r eth0 r nic_rx_discarded_packets +447 517" in text.replace("\u202f", " ")
     assert "cable a - b no counter of this device tells" in text
     assert "sw p1 0" not in text  # it lost nothing: no row
+    run["tests"][0]["phases"][0]["way"] = []
+    assert "Nowhere: no station on the way" in text_of(page(run))
+    run["tests"][0]["phases"][0]["counters"][1]["increase"] = 3  # no station has a queue's drops
+    text = text_of(page(run))
+    assert "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets +3" in text
+    assert "Nowhere" not in text
     assert "Somebody else changed trust of sw p1" in text
 
 
@@ -339,6 +345,38 @@ def test_a_line_counts_its_other_answers_which_are_behind_it(run: Json, text_of:
     assert "the main question in again" in text
 
 
+def test_numbers_and_signs_of_a_proof_are_written_for_people(run: Json, text_of: Text) -> None:
+    because = "1/0/12345 -> ServerB: 3847500 packets, firmware 16.352000.1, ratio 0.123456 >= 0.1"
+    run["tests"][0]["verdicts"][0]["because"] = because
+
+    said = (
+        "1/0/12345 → ServerB: 3\u202f847\u202f500 packets, firmware 16.352000.1, ratio 0.123456 ≥"
+    )
+
+    assert text_of(page(run)).count(" ".join(said.split())) == 2  # its line, its proof
+
+
+def test_headroom_that_no_stream_tells_is_said_once(run: Json, text_of: Text) -> None:
+    untold = {"device": "sw", "port": "e1", "priority": 3, "because": "its stream does not tell"}
+    told = untold | {"peak_bytes": 4096, "margin_bytes": 1024, "because": ""}
+    run["tests"][0]["phases"][0]["headroom"] = [untold, untold | {"port": "e2"}, told]
+
+    text = text_of(page(run)).replace("\u202f", "")
+
+    assert text.count("Headroom of sw: its stream does not tell") == 1
+    assert text.count("its stream does not tell") == 1
+    assert "priority 3: 4 096 bytes of headroom in use at most, 1 024 bytes to its end" in text
+
+
+def test_suites_that_did_not_run_are_counted_and_behind_a_fold(run: Json, text_of: Text) -> None:
+    run["not_run"] = ["suites/test_a.py::test_a", "suites/test_b.py::test_b"]
+
+    html = page(run)
+
+    assert "2 did not run suites/test_a.py::test_a, suites/test_b.py::test_b" in text_of(html)
+    assert '<details class="lt-warning"><summary>2 did not run' in html
+
+
 def test_a_long_sentence_is_short_in_its_line_and_whole_behind_it(run: Json, text_of: Text) -> None:
     sentence = " ".join(f"queue {n} dropped;" for n in range(60))
     run["tests"][0]["verdicts"][0]["because"] = sentence
@@ -347,7 +385,7 @@ def test_a_long_sentence_is_short_in_its_line_and_whole_behind_it(run: Json, tex
 
     assert sentence not in line
     assert "Yes: queue 0 dropped;" in line
-    assert "dropped; …" in line
+    assert "dropped …" in line
     assert sentence in behind
 
 
@@ -385,17 +423,32 @@ def test_failed_tests_come_first_and_have_a_card(
     text = text_of(html)
     assert "Not lossless: 42 packets lost at S6550 in queue 3" in text
     assert "Needs a person ✕ loses FAIL" in text
-    assert "Look at S6550, port 1/0/13: A simulated box, which ended with the run." in text
+    assert "Look at S6550, port 1/0/13 " in text
     assert "labtests simlab serve testbeds/h3c-s6550-cx4.yaml" in text
     assert "queue 3: ✕" not in text  # the picture's counters are the phase's own
     assert '<circle class="lt-ring"' in html
+
+
+def test_suites_that_are_red_for_one_port_are_one_walk(
+    run: Json, text_of: Text, test_of: Callable[..., Json], verdict_of: Any
+) -> None:
+    at_port = "S6550 Twenty-FiveGigE1/0/13 queue 3 dropped_packets grew by 4"
+    for name, because in (("a", at_port), ("b", "ServerA is slow"), ("c", at_port)):
+        run["tests"].append(test_of(name, "fail", [verdict_of(outcome="fail", because=because)]))
+    run["tests"].append(test_of("d", "error", [verdict_of(outcome="error", because=at_port)]))
+
+    html = page(run)
+    cards = html[html.index('id="lt-needs"') : html.index('id="lt-suites"')]
+
+    assert cards.count("<article") == 2
+    assert "2 more red there: c , d (ERROR) Again:" in text_of(cards)
 
 
 def test_a_good_run_has_nothing_that_needs_a_person(run: Json, text_of: Text) -> None:
     text = text_of(page(run))
 
     assert "Needs a person" not in text
-    assert "1 of 1 suites pass in simulation" in text
+    assert "1 suite passes in simulation" in text
 
 
 def test_nothing_on_the_page_disagrees_with_the_one_list(

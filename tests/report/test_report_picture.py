@@ -54,6 +54,26 @@ def test_switches_stand_in_columns_by_how_far_they_are_from_the_receiver(run: Js
     assert at["h0"] < at["leaf1"] < at["spine"] < at["leaf2"] < at["r"]
 
 
+def test_a_sender_beside_the_receiver_stands_beside_it(run: Json) -> None:
+    """Its cable would else go behind all switches that it is not in."""
+    cabled(run, "h0-leaf1", "leaf1-spine", "spine-leaf2", "leaf2-r", "h1-leaf2", senders=2)
+    run["tests"][0]["phases"][0]["flows"] = [
+        {"sender": name, "receiver": "r", "tos": 96, "goodput_bits_per_s": 5e9}
+        for name in ("h0", "h1")
+    ]
+
+    at = {box.name: box.x for box in drawn(run).boxes}
+    told = {(cable.left, cable.right): cable for cable in drawn(run).cables}
+    near, far = told["leaf2", "h1"], told["h0", "leaf1"]
+
+    assert at["h0"] < at["leaf1"] < at["leaf2"] < at["h1"] == at["r"]
+    assert [w.text for w in far.above] == ["p3 5 Gb/s \u2192"]
+    assert [w.text for w in near.above] == ["\u2190 p3 5 Gb/s"]
+    assert (far.ends, near.ends) == (False, True)
+    assert near.words_x > near.port_x + 100
+    assert "lt-broad" in page(run)
+
+
 def test_a_ring_of_switches_and_a_host_without_a_role_are_drawn(run: Json) -> None:
     cabled(run, "h0-a", "a-b", "b-c", "c-a", "c-r", "b-other", senders=1)
 
@@ -134,7 +154,7 @@ def test_a_counter_without_a_value_is_shown_at_its_device(
 
     (switch,) = [box for box in drawn(run).boxes if box.switch]
 
-    assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no value"]
+    assert [w.text for w in switch.lines if w.bad] == ["? 1/0/14 p3 pfc tx frames: no", "value"]
 
 
 def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[..., Json]) -> None:
@@ -147,6 +167,41 @@ def test_what_a_cable_lost_is_written_on_it(run: Json, verdict_of: Callable[...,
 
     assert told == {"1/0/13": ["\u2715 1\u202f690 missing"], "1/0/14": []}
     assert "<b>broken</b>" in page(run)
+
+
+def test_more_than_was_sent_is_not_written_as_less_than_nothing(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    name = "sent by ServerA eth0 - received by S6550 Twenty-FiveGigE1/0/14"
+    fact = {"name": name, "measured": -11453, "bound": "= 0", "margin": -11453}
+    verdict = verdict_of(outcome="inconclusive", facts=[fact])
+    run["tests"][0].update(outcome="inconclusive", verdicts=[verdict])
+
+    words = [words.text for cable in drawn(run).cables for words in cable.below]
+
+    assert words == ["\u2715 11\u202f453 too many"]
+
+
+def test_the_name_of_a_port_has_room_beside_what_is_sent(run: Json) -> None:
+    for name in ("Ethernet4", "FourHundredGigE-of-a-leaf"):
+        for link in run["lab"]["links"]:
+            link["ends"][1]["port"] = name
+        for cable in drawn(run).cables:
+            words = max((len(words.text) for words in cable.above), default=0)
+            assert cable.x2 - cable.x1 > 6.6 * (words + len(cable.port))
+
+
+def test_long_facts_do_not_make_a_wide_picture(run: Json, verdict_of: Callable[..., Json]) -> None:
+    fact = {"name": "S6550 Twenty-FiveGigE1/0/14 a fact of rather many letters in all",
+            "measured": 123456789, "bound": "= 0", "margin": -1}  # fmt: skip
+    width = drawn(run).width
+    verdict = verdict_of(outcome="fail", facts=[fact])
+    run["tests"][0].update(outcome="fail", verdicts=[verdict])
+
+    (switch,) = [box for box in drawn(run).boxes if box.switch]
+
+    assert drawn(run).width < width + 60
+    assert "".join(words.text for words in switch.lines).endswith("123\u202f456\u202f789")
 
 
 def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:

@@ -12,6 +12,7 @@ from labtests.pytest_plugin.run import Run
 from labtests.report.headline import headline
 from labtests.report.past import Past
 from labtests.report.suites import suites_of
+from labtests.report.text import brief
 
 Json = dict[str, Any]
 
@@ -66,10 +67,10 @@ def test_latest_of_all_labs_and_of_this_one_point_to_the_run(tmp_path: Path) -> 
     ("change", "said"),
     [
         ({"not_run": ["suites/test_b.py::test_b"]}, "Not whole: 1 of 2 suites ran"),
-        ({"problem": "no"}, "1 of 1 suites pass in simulation, but the run has a problem"),
+        ({"problem": "no"}, "1 suite passes in simulation, but the run has a problem"),
         (
             {"problem": "no", "state": {"differences": [{"device": "sw"}]}},
-            "1 of 1 suites pass in simulation, but the run has a problem, and the lab is not as it "
+            "1 suite passes in simulation, but the run has a problem, and the lab is not as it "
             "was found",
         ),
     ],
@@ -81,7 +82,7 @@ def test_a_green_headline_hides_nothing(run: Json, change: Json, said: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("outcome", "said"), [("pass", "1 of 3 suites pass"), ("error", "1 of 3 ")]
+    ("outcome", "said"), [("pass", "1 of 3 suites passes"), ("error", "1 of 3 ")]
 )
 def test_suites_that_were_not_asked_are_counted(
     run: Json, test_of: Any, outcome: str, said: str
@@ -109,8 +110,29 @@ def test_a_red_headline_says_the_worst_verdict_with_its_place_and_its_number(
 
     assert said == (
         "2 of 4 suites fail, 1 did not run; crc: cable S6550 1/0/13 - r damaged: "
-        "r rx_crc_errors +1690"
+        "r rx_crc_errors +1690; clean it"
     )
+
+
+def test_a_red_headline_says_both_sides_of_what_disagrees(
+    run: Json, test_of: Any, verdict_of: Any
+) -> None:
+    """A reason of any length: no figure stands there without the one that it is held against."""
+    sides = f"counters disagree: {'ServerA tx, ' * 9}sent 325097; {'S6550, ' * 9}forwarded 324980"
+    because = f"{sides}; look at the cable, and at all that has to do with it on the way there"
+    run["tests"] = [test_of("lost", "fail", [verdict_of(outcome="fail", because=because)])]
+
+    said = headline(run, suites_of(run, Past()))
+
+    assert said.startswith("1 suite fails; lost: counters disagree: ServerA tx, ")
+    assert "sent 325\u202f097; S6550, " in said
+    assert said.endswith("forwarded 324\u202f980 …")
+
+
+def test_a_sentence_without_parts_is_not_cut_within_a_figure() -> None:
+    said = brief(f"{'ServerA ' * 41}sent 9.5 Gb/s and 17 packets more than were received")
+
+    assert said.endswith("ServerA sent …")
 
 
 def rerun(root: Path, *, testbed: str, taken: tuple[str, ...] = ()) -> str:

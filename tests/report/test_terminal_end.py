@@ -62,7 +62,7 @@ def test_the_end_says_lab_trust_question_and_answer(
     assert told["lab"].startswith("h3c-s6550-cx4: three servers")
     assert told["trust"].startswith("simulated, seed 1: no box was touched")
     assert told["asked"].startswith("3 suites, ")
-    assert told["answer"] == "1 of 3 suites fail; loses: the main sentence"
+    assert told["answer"] == "1 of 3 suites fails; loses: the main sentence"
     assert told["fail"].startswith("loses: ")
     assert dict(in_short(run | {"backend": "hardware"}))["trust"] == "hardware"
     assert dict(in_short(run | {"backend": None}))["trust"].startswith("simulated")
@@ -154,7 +154,7 @@ def test_verdicts_are_told_once_where_a_report_could_not_be_written(
 
     terminal.print_problem(full, "a report is missing", summarised=summarised)
 
-    assert lines.said.count("answer:       1 of 1 suites pass in simulation") == (not summarised)
+    assert lines.said.count("answer:       1 suite passes in simulation") == (not summarised)
     assert sum(line.startswith("no report: ") for line in lines.said) == 1
     assert "reports are missing: No space left" in lines.said
 
@@ -165,6 +165,7 @@ def test_a_run_that_somebody_ended_broke_no_lab(run: Json, test_of: Any, verdict
     run |= {"tests": [*run["tests"], cut], "not_run": ["a", "b"]}
     answer = dict(in_short(run))["answer"]
     assert answer == "Not whole: verbs was interrupted by SIGTERM, 2 did not run"
+    assert dict(in_short(run))["error"] == "verbs: interrupted by SIGTERM"  # not its last Yes
     broke = test_of("other", "error", []) | {"error": "ServerA hangs"}
     run["tests"].append(broke)
     assert "2 of 5 suites could not be judged: the lab broke" in dict(in_short(run))["answer"]

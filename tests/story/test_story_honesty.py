@@ -72,7 +72,7 @@ def test_the_same_loss_behind_a_counter_that_died_after_its_control_is_inconclus
     expect_red(
         bench,
         Outcome.INCONCLUSIVE,
-        "counters disagree: sent by NICs = forwarded + dropped, queue 5: "
+        "counters disagree: sent by NICs is not forwarded + dropped, queue 5: "
         "ServerB ens6f0np0 priority 5",
     )
 

@@ -55,7 +55,7 @@ def streaming(folder, name):
 
 
 def s1(bench: Bench, *, headroom_cells: int | None = None, hosts_obey: bool = True):
-    """The heart of it: its control and its experiment, as they were seen."""
+    """The heart of it: its control and its experiment."""
     incast = bench.incast(lab_seconds=3)
     early, late = Class(tos=0x60, offered_share=0.78), Class(tos=0xA0, offered_share=0.515)
     traffic = incast.udp(early, late)
@@ -65,9 +65,10 @@ def s1(bench: Bench, *, headroom_cells: int | None = None, hosts_obey: bool = Tr
     for priority, sender in zip((3, 5), incast.senders if hosts_obey else (), strict=False):
         incast.set(sender.nic, PFC, PfcSetting(mode="on", priorities=frozenset({priority})))
     incast.pfc_at_switch(PFC_OFF)
-    control = incast.run("PFC off", traffic)
+    incast.run("PFC off", traffic)
     incast.pfc_at_switch(PFC_ON)
-    return control, incast.run("PFC on", traffic)
+    incast.run("PFC on", traffic)
+    return incast
 
 
 @pytest.mark.parametrize("name", sorted(LABS))
@@ -77,7 +78,7 @@ def test_the_margin_to_the_headrooms_end_is_that_of_the_exact_state(name, tmp_pa
         network = bench.simulated.lab.network.switch(switch)
         exact = ExactState(network)
         cells = 98 if name.startswith("h3c") else None
-        control, seen = s1(bench, headroom_cells=cells)
+        control, seen = (p.evidence for p in s1(bench, headroom_cells=cells).phases)
         exact.look()
     left = {(each.port, each.priority): each for each in headrooms(seen)}
     assert set(left) == {(ports[0], 3), (ports[1], 5)}
@@ -96,7 +97,8 @@ def test_what_the_switch_pushes_is_an_event_of_its_phase(tmp_path):
     the switch says so of both, at its time."""
     switch, *ports = LABS["h3c-s6550-cx4"]
     with streaming(tmp_path, "h3c-s6550-cx4") as bench:
-        phases = s1(bench, headroom_cells=98, hosts_obey=False)
+        ran = s1(bench, headroom_cells=98, hosts_obey=False)
+    phases = [phase.evidence for phase in ran.phases]
     told = [
         {(a.kind, a.text, a.port, a.index) for a in seen.streamed.alarms if a.device == switch}
         for seen in phases
@@ -110,3 +112,18 @@ def test_what_the_switch_pushes_is_an_event_of_its_phase(tmp_path):
     for seen in phases:
         assert all(seen.start_s < a.time_s < seen.end_s + 2 for a in seen.streamed.alarms)
     assert all(0 <= each.margin_bytes < 1522 for each in headrooms(phases[1]))  # below a frame
+
+
+def test_the_sawtooth_between_xoff_and_xon_is_noted_beside_the_evidence(tmp_path):
+    switch, *ports = LABS["sonic-cx5"]
+    with streaming(tmp_path, "sonic-cx5") as bench:
+        bench.lab.exact = bench.simulated
+        phases = s1(bench).phases
+    off, on = (dict.fromkeys((r["port"], r["paused"]) for r in p.exact) for p in phases)
+    assert set(off) == {(port, 0) for port in ports}
+    assert set(on) == {(port, paused) for port in ports for paused in (0, 1)}
+    for row in phases[1].exact:
+        seen = phases[1].evidence
+        assert (row["device"], row["source"]) == (switch, "from the simulation's exact state")
+        assert seen.start_s < row["time_s"] < seen.end_s
+        assert 0 < row["shared_bytes"] < 5_000_000

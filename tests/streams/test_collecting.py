@@ -26,6 +26,7 @@ from stream_ends import (
 
 from labtests.capabilities import counters as c
 from labtests.streams import Collectors
+from labtests.streams.collectors import OPENED_WITHIN_S
 from labtests.streams.inbox import Inbox, Message
 
 T = 1_700_000_000.0
@@ -246,6 +247,19 @@ def test_half_a_message_is_told_and_the_rest_is_read(server: GnmiServer) -> None
         assert "SubscribeResponse" in troubles(collectors)["unreadable"]
 
 
+def test_a_stream_is_settled_when_it_has_told_something_or_was_refused(server: GnmiServer) -> None:
+    late = threading.Timer(0.4, lambda: server.put(queues(T + 1, PACKETS="1")))
+    with collecting(server) as collectors:
+        late.start()
+        collectors.settle()
+        assert collectors.received == {"S": 1}
+    began_s = time.monotonic()
+    with Collectors([source_of("sonic", 1)]) as nobody:
+        nobody.settle()
+        assert "refused" in troubles(nobody)
+    assert time.monotonic() - began_s < OPENED_WITHIN_S
+
+
 def test_a_flood_fills_no_memory_and_what_is_dropped_is_counted(server: GnmiServer) -> None:
     small = Inbox(most_bytes=300)
     with Collectors([source_of("sonic", server.port)], inbox=small) as collectors:
@@ -255,8 +269,8 @@ def test_a_flood_fills_no_memory_and_what_is_dropped_is_counted(server: GnmiServ
             time.sleep(1.0)
         wait_for(lambda: "dropped" in troubles(collectors), "that some were dropped")
         wait_for(lambda: small.empty, "all that was held")
-        [dropped] = [each for each in collectors.seen()[2] if each.kind == "dropped"]
-        assert dropped.count + len(collectors.seen()[0]) == 200
+        dropped = [each.count for each in collectors.seen()[2] if each.kind == "dropped"]
+        assert sum(dropped) + len(collectors.seen()[0]) == 200
 
 
 def test_a_slow_listener_loses_and_holds_up_nobody(server: GnmiServer) -> None:
@@ -331,15 +345,24 @@ def test_a_switch_without_a_certificate_of_the_ca_cannot_dial(tmp_path: Path) ->
     with Collectors([source], epoch_s=T) as collectors:
         port = collectors.sources["S"].place.port
 
-        def channel(files: Any) -> Any:
-            told = [Path(each).read_bytes() for each in (ours.ca, files.key, files.certificate)]
+        def channel(trusted: str, *files: str) -> Any:
+            told = [Path(each).read_bytes() for each in (trusted, *files)]
             options = [("grpc.ssl_target_name_override", "switch.test")]
             credentials = grpc.ssl_channel_credentials(*told)
             return grpc.secure_channel(f"127.0.0.1:{port}", credentials, options)
 
-        with pytest.raises(grpc.RpcError):
-            dial(port, iter([drops(T + 1, [1])]), channel(others.files("foreign"))).result(10)
-        dial(port, iter([drops(T + 2, [2])]), channel(ours.files("switch"))).result(10)
+        foreign, own = others.files("foreign"), ours.files("switch")
+        for refused in (
+            channel(ours.ca, foreign.key, foreign.certificate),
+            channel(ours.ca),  # shows none
+            channel(others.ca, own.key, own.certificate),  # does not take ours
+            grpc.insecure_channel(f"127.0.0.1:{port}"),
+        ):
+            with pytest.raises(grpc.RpcError):
+                dial(port, iter([drops(T + 1, [1])]), refused).result(10)
+        assert not collectors.received["S"]
+        own_channel = channel(ours.ca, own.key, own.certificate)
+        dial(port, iter([drops(T + 2, [2])]), own_channel).result(10)
         wait_for(lambda: collectors.seen()[0], "the sample of ours")
         assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(2, 2)]
 

@@ -35,6 +35,14 @@ def disagrees(verdict: Verdict, *witnesses: str) -> bool:
     return any(all(each in said for each in witnesses) for said in verdict.disagreements)
 
 
+def test_no_packet_was_dropped_where_dropped_bytes_grew():
+    controls = (control_of(S1),)
+    assert lossless(S1, {3, 5}, controls=controls).outcome is Outcome.PASS
+    seen = with_counter(S1, P3, c.QUEUE_DROPPED_BYTES, 1538, "queue", 3)
+    told = "sw p3 queue 3 dropped_bytes grew by 1538, and dropped_packets stayed 0"
+    assert disagrees(lossless(seen, {3, 5}, controls=controls), told)
+
+
 # -- counters that stand still -------------------------------------------------------------------
 
 
@@ -133,7 +141,7 @@ def test_drops_that_the_tools_show_were_not_seen_by_a_counter_that_stood_still(c
 def test_cnps_are_balanced_where_drops_are_due(where, counter, share):
     full = reaction_point_off().change(where, "port", None, counter).increase or 0
     verdict = s3(grown(reaction_point_off(), where, counter, round(share * full)))
-    assert disagrees(verdict, "CNPs sent = handled + ignored")
+    assert disagrees(verdict, "CNPs sent is not handled + ignored")
 
 
 # -- CNPs of another DSCP ------------------------------------------------------------------------

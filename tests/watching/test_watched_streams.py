@@ -14,6 +14,7 @@ from rich.console import Console
 
 from labtests.__main__ import main
 from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
+from labtests.core import prometheus
 from labtests.watching import export, exports
 from labtests.watching.board import Board, BoardRow
 from labtests.watching.export import Exporting, WantedExports
@@ -158,7 +159,7 @@ def test_a_file_that_cannot_be_written_any_more_ends_itself_and_nothing_else(mon
 
 
 def test_who_connects_to_the_metrics_and_asks_nothing_is_hung_up_on(monkeypatch, capfd):
-    monkeypatch.setattr(exports, "ASKED_WITHIN_S", 0.2)
+    monkeypatch.setattr(prometheus, "ASKED_WITHIN_S", 0.2)
     server = exports.serve(Board(), "lab", "127.0.0.1", 0)
     try:
         with socket.create_connection(server.server_address[:2], timeout=10) as idle:

@@ -4,9 +4,9 @@ Commands, views and the proto: H3C, gRPC white paper (4.2); `buffer packet-drop 
 its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: configurations published
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
-5.3.1. From memory: the rows' names of the two events, that *IntervalPeak is in bytes, that
-headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is its
-user's business.
+5.3.1. From memory: the rows' names of the two events, that BPS are bit/s and *IntervalPeak bytes,
+that headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is
+its user's business.
 """
 
 import re
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import DialOut, StreamSetting
+from labtests.capabilities.records import DialOut, Scope, StreamSetting
 from labtests.capabilities.settings import STREAM, Commands
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, line
@@ -28,66 +28,38 @@ from labtests.transport.protocol import Reply
 
 OURS, EVENTS = "labtests", "labtests-events"
 _ROOM = "BufferMonitor"
+_FIELDS: dict[str, tuple[str, Scope, str]] = {
+    "CommBufferUsages/IngressQueLenInBytes": (c.INGRESS_BYTES, "priority", "bytes"),
+    "CommBufferUsages/UnicastQueLenInBytes": (c.QUEUE_LENGTH_BYTES, "queue", "bytes"),
+    "CommBufferUsages/UnicastBPS": (c.QUEUE_BITS_PER_S, "queue", "bit/s"),
+    "CommBufferUsages/InIntervalPeak": (c.INGRESS_PEAK_BYTES, "priority", "bytes"),
+    "CommBufferUsages/OutIntervalPeak": (c.QUEUE_PEAK_BYTES, "queue", "bytes"),
+    "CommHeadroomUsages/HeadroomQueLenInBytes": (c.HEADROOM_BYTES, "priority", "bytes"),
+    "CommHeadroomUsages/HeadroomIntervalPeak": (c.HEADROOM_PEAK_BYTES, "priority", "bytes"),
+    "EcnAndWredStatistics/EcnMarked": (c.ECN_MARKED_PACKETS, "port", "packets"),
+    "EcnAndWredStatistics/WredDropped": (c.WRED_DROPPED_PACKETS, "port", "packets"),
+    "EgressDrops/UnicastDroppedPkts": (c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
+    "IngressDrops/NoBufferPkts": (c.BUFFER_DROPPED_IN_PACKETS, "port", "packets"),
+    "PFCStatistics/PfcRecv": (c.PFC_RX_FRAMES, "priority", "frames"),
+    "PFCStatistics/PfcSend": (c.PFC_TX_FRAMES, "priority", "frames"),
+    "PFCSpeeds/PfcInPps": (c.PFC_RX_FRAMES_PER_S, "priority", "frames/s"),
+    "PFCSpeeds/PfcOutPps": (c.PFC_TX_FRAMES_PER_S, "priority", "frames/s"),
+}
+"""By table and field: a row is called as its table, without the plural."""
+_ALARMS = {"PortQueDrop": "drops", "PortQueOverrun": "use over its limit"}
 
 
-def _of(table: str, row: str, **fields: tuple[str, Any, str]) -> tuple[StreamLeaf, ...]:
-    where = f"{_ROOM}/{table}/{row}/"
-    return tuple(
-        StreamLeaf(path=where + name, counter=counter, scope=scope, unit=unit)
-        for name, (counter, scope, unit) in fields.items()
-    )
+def _leaves() -> Iterator[StreamLeaf]:
+    for path, (counter, scope, unit) in _FIELDS.items():
+        table, name = path.split("/")
+        where = f"{_ROOM}/{table}/{table.removesuffix('s')}/{name}"
+        yield StreamLeaf(path=where, counter=counter, scope=scope, unit=unit)
+    for row, alarm in _ALARMS.items():
+        where = f"{_ROOM}/{row}Event/{row}"
+        yield StreamLeaf(path=where, counter="", scope="port", unit="", alarm=alarm)
 
 
-LEAVES = (
-    *_of(
-        "CommBufferUsages",
-        "CommBufferUsage",
-        IngressQueLenInBytes=(c.INGRESS_BYTES, "priority", "bytes"),
-        UnicastQueLenInBytes=(c.QUEUE_LENGTH_BYTES, "queue", "bytes"),
-        InIntervalPeak=(c.INGRESS_PEAK_BYTES, "priority", "bytes"),
-        OutIntervalPeak=(c.QUEUE_PEAK_BYTES, "queue", "bytes"),
-    ),
-    *_of(
-        "CommHeadroomUsages",
-        "CommHeadroomUsage",
-        HeadroomQueLenInBytes=(c.HEADROOM_BYTES, "priority", "bytes"),
-        HeadroomIntervalPeak=(c.HEADROOM_PEAK_BYTES, "priority", "bytes"),
-    ),
-    *_of(
-        "EcnAndWredStatistics",
-        "EcnAndWredStatistic",
-        EcnMarked=(c.ECN_MARKED_PACKETS, "port", "packets"),
-        WredDropped=(c.WRED_DROPPED_PACKETS, "port", "packets"),
-    ),
-    *_of(
-        "EgressDrops",
-        "EgressDrop",
-        UnicastDroppedPkts=(c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
-    ),
-    *_of(
-        "IngressDrops",
-        "IngressDrop",
-        NoBufferPkts=(c.BUFFER_DROPPED_IN_PACKETS, "port", "packets"),
-    ),
-    *_of(
-        "PFCStatistics",
-        "PFCStatistic",
-        PfcRecv=(c.PFC_RX_FRAMES, "priority", "frames"),
-        PfcSend=(c.PFC_TX_FRAMES, "priority", "frames"),
-    ),
-    *_of(
-        "PFCSpeeds",
-        "PFCSpeed",
-        PfcInPps=(c.PFC_RX_FRAMES_PER_S, "priority", "frames/s"),
-        PfcOutPps=(c.PFC_TX_FRAMES_PER_S, "priority", "frames/s"),
-    ),
-    *(
-        StreamLeaf(
-            path=f"{_ROOM}/{event}Event/{event}", counter="", scope="port", unit="", alarm=alarm
-        )
-        for event, alarm in (("PortQueDrop", "drops"), ("PortQueOverrun", "use over its limit"))
-    ),
-)
+LEAVES = tuple(_leaves())
 SAMPLED = tuple(
     dict.fromkeys("/".join(leaf.path.split("/")[:2]).lower() for leaf in LEAVES if not leaf.alarm)
 )
