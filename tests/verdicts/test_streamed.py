@@ -223,9 +223,15 @@ def test_a_few_frames_are_no_burst(good):
 
 
 def test_a_watermark_that_still_shows_a_burst_is_one_burst(good):
-    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 0, 0, 0, 0])
-    [burst] = bursts(with_stream(good, *peaks, *LENGTHS))
-    assert (burst.since_s, burst.until_s) == (10, 12)
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
+    [burst] = bursts(with_stream(good, *peaks, *LENGTHS, ages_s={"sw": 1.0}))
+    assert (burst.since_s, burst.until_s) == (9, 13)
+
+
+def test_what_goes_on_for_three_intervals_is_a_load_and_no_burst(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
+    empty = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, 0)
+    assert bursts(with_stream(good, *peaks, *empty)) == ()
 
 
 def test_a_watermark_that_is_renewed_late_is_of_a_time_before(good):
