@@ -21,7 +21,8 @@ LEAST_FRAMES = 10
 IN_A_ROW = 2
 """Intervals: what goes on in more is a load."""
 LEAST_SAMPLES = 4
-"""Under traffic: of fewer nobody knows what is usual."""
+"""Under traffic: of fewer nobody knows what is usual, unless lengths were sampled while all
+sent."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 
 
@@ -92,15 +93,31 @@ def _of_queue(
 
 def enough(evidence: Evidence, key: StreamKey) -> bool:
     """Whether a queue was sampled often enough under traffic to know what it usually holds."""
+    return not _few(evidence, key) or bool(_while_all_send(evidence, key))
+
+
+def _few(evidence: Evidence, key: StreamKey) -> bool:
+    return len(_sampled(evidence, key, evidence.start_s, evidence.end_s)) < LEAST_SAMPLES
+
+
+def _while_all_send(evidence: Evidence, key: StreamKey) -> list[int]:
+    """The lengths of this queue that were sampled then."""
+    spans = [(f.intervals[0].start_s, f.intervals[-1].end_s) for f in evidence.flows if f.intervals]
+    since_s, until_s = (max(s for s, _ in spans), min(e for _, e in spans)) if spans else (0.0, 0.0)
+    return _sampled(evidence, (*key[:-1], c.QUEUE_LENGTH_BYTES), since_s, until_s)
+
+
+def _sampled(evidence: Evidence, key: StreamKey, since_s: float, until_s: float) -> list[int]:
     assert evidence.streamed is not None
     series = evidence.streamed.series.get(key, ())
-    inside = [s for s in series if evidence.start_s < s.time_s <= evidence.end_s]
-    return len(inside) >= LEAST_SAMPLES
+    return [s.value for s in series if since_s < s.time_s <= until_s]
 
 
 def _usual(evidence: Evidence, key: StreamKey) -> float:
-    """So many times what half of the intervals of the traffic did not exceed: what a queue holds
-    again and again is no burst."""
+    """So many times what half of the intervals of the traffic did not exceed, or of a few what was
+    held at any moment while all sent: what a queue holds again and again is no burst."""
+    if _few(evidence, key):
+        return TIMES_THE_MEAN * max(_while_all_send(evidence, key), default=0)
     peaks = _under_traffic(evidence, key)
     if not peaks or key[-1] == c.QUEUE_MOST_BYTES:
         return 0.0

@@ -369,3 +369,15 @@ def test_more_than_there_is_and_nothing_lost_is_said_to_be_wrong(good):
     fact = facts(verdict_of(with_stream(good, *told)))[MARGIN]
     assert fact.margin == -1
     assert "one of the two numbers is wrong" in fact.note
+
+
+@pytest.mark.parametrize(("held", "found"), [(3_000, 1), (100_000, 0)])
+def test_of_a_few_intervals_a_length_while_all_sent_tells_a_burst_from_a_full_queue(
+    good, held, found
+):
+    """A phase of a second, sampled every second."""
+    short = replace(good, end_s=13.5, start_s=12.4)
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 0, 0, 284_544, 0, 0, 0])
+    lengths = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, held)
+    assert len(bursts(with_stream(short, *peaks, *lengths))) == found
+    assert bursts(with_stream(short, *peaks)) == ()
