@@ -12,6 +12,7 @@ from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.details import details
 from labtests.report.headline import headline
+from labtests.report.ledger import ledger_of
 from labtests.report.past import Past
 from labtests.report.picture import picture_of
 from labtests.report.runs import Json, entries, lab_of, texts
@@ -105,6 +106,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
 _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
+    ledger_of,
     *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of),
 )
 """What templates call, by the names that it has here."""
