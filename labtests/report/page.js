@@ -65,7 +65,7 @@ function axis(suite) {
   let now = 0, drawn = 0;
   const add = (until, cut) => {
     if (until <= now) return;
-    const size = cut ? Math.min(until - now, most) : until - now;
+    const size = cut && until - now > 3 * most ? most : until - now;
     pieces.push({ from: now, until, at: drawn, size, cut: size < until - now });
     now = until; drawn += size;
   };
@@ -85,7 +85,12 @@ function curve(line, x, y) {
   }
   return way;
 }
-const hue = (line, n) => line.c === null || line.c > 7 ? `lt-ink${n ? " lt-dash" : ""}` : `lt-q${line.c}`;
+// What is of one priority has one colour; another port of it another width, what is of none another dash.
+const ink = (line) => line.c === null || line.c > 7;
+function hue(line, n, lines) {
+  const again = lines.slice(0, n).filter((one) => (ink(one) && ink(line)) || one.c === line.c).length;
+  return ink(line) ? `lt-ink lt-ink${again % 5}` : `lt-q${line.c}${again ? ` lt-again${again % 3}` : ""}`;
+}
 function ticks(high, count) {
   const rough = high / count, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
@@ -115,7 +120,8 @@ function lane(suite, told, time, last, address) {
   for (const tick of ticks(ceiling, 3)) {
     svg.append(draw("path", { class: "lt-grid", d: `M${LEFT} ${y(tick)}H${W - RIGHT}` }), draw("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, short(tick)));
   }
-  told.l.forEach((line, n) => svg.append(draw("path", { class: `lt-curve ${hue(line, n)}`, d: curve(line, x, y) })));
+  const curves = told.l.map((line, n) => draw("path", { class: `lt-curve ${hue(line, n, told.l)}`, d: curve(line, x, y) }));
+  svg.append(...curves);
   if (last) {
     const steps = ticks(time.drawn, W < 600 ? 4 : 8), step = steps[1] ?? time.drawn;
     for (const { from, until, cut } of time.pieces) {
@@ -130,7 +136,10 @@ function lane(suite, told, time, last, address) {
   const list = el("ul");
   const values = told.l.slice(0, 12).map((line, n) => {
     const value = el("b");
-    list.append(el("li", {}, draw("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, draw("path", { class: `lt-curve ${hue(line, n)}`, d: "M0 4H22" })), texts[line.n], value));
+    const item = el("li", {}, draw("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, draw("path", { class: `lt-curve ${hue(line, n, told.l)}`, d: "M0 4H22" })), texts[line.n], value);
+    item.addEventListener("pointerenter", () => curves.forEach((one, k) => one.classList.toggle("lt-faint", k !== n)));
+    item.addEventListener("pointerleave", () => curves.forEach((one) => one.classList.remove("lt-faint")));
+    list.append(item);
     return value;
   });
   const head = el("div", {}, el("b", {}, told.t), " ", el("span", { class: "lt-soft" }, told.u, " "), csv(address, told.t.toLowerCase().replaceAll(" ", "-"), () => series([told])));

@@ -10,7 +10,7 @@ from labtests.report.series import hue_of
 from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
-HOST_W, HOST_H, ROW, LINE = 148.0, 44.0, 84.0, 18.0
+HOST_W, HOST_H, ROW, LINE = 158.0, 44.0, 84.0, 18.0
 SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W = 216.0, 176.0, 72.0, 16.0, 8.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""

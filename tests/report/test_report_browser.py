@@ -315,6 +315,14 @@ def test_a_priority_has_one_colour_in_every_plot(run: Json, shown: Callable[...,
     )
 
     assert classes == ["lt-q3"] * 4  # two flows of DSCP 24, queue 3, priority 3
+    own = (
+        "new Set([...document.querySelectorAll('.lt-lane > svg')[0].querySelectorAll('.lt-curve')]"
+    )
+    assert page_.run(f"{own}.map((c) => c.getAttribute('class'))).size") == 2  # not the same twice
+    page_.run(
+        "document.querySelector('.lt-key li').dispatchEvent(new PointerEvent('pointerenter'))"
+    )
+    assert page_.run("document.querySelectorAll('.lt-lane .lt-curve.lt-faint').length") == 1
     lanes = page_.run("document.querySelectorAll('.lt-lane').length")
     assert page_.run("document.querySelectorAll('.lt-lane .lt-key button').length") == lanes > 2
 
