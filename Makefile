@@ -17,8 +17,8 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
-# tests wait as much as they compute: one process more than there are CPUs
-SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadgroup --no-loadscope-reorder
+# tests wait as much as they compute: two processes more than there are CPUs
+SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) --dist loadgroup --no-loadscope-reorder
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -30,7 +30,7 @@ run: $(VENV)/.run-ready
 
 # Whatever happens in between, Ctrl-C too, the lab is taken down; a failed `up` takes itself down.
 # What an earlier one that was killed has left goes first.
-lab: $(VENV)/.run-ready
+lab: $(VENV)/.installed
 	@$(BIN)/python -m labtests linuxlab down $(LAB) || exit $$?
 	@$(BIN)/python -m labtests linuxlab up $(LAB) || exit $$?; \
 	trap '$(BIN)/python -m labtests linuxlab down $(LAB)' EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP; \

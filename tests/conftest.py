@@ -63,7 +63,7 @@ RUN_WHOLE_LABS = frozenset(
 )
 """Files of which each test takes many seconds."""
 
-ONE_IN = 20  # of them; ten faults and ten healthy labs are drawn beside them
+ONE_IN = 20  # of them; six faults and six healthy labs are drawn beside them
 
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
@@ -84,7 +84,7 @@ def pytest_report_header(config: pytest.Config) -> str:
     if config.getoption("--whole"):
         return "all tests that run whole labs"
     seed = seed_of(config)
-    drawn = f"1 in {ONE_IN} of the tests that run whole labs, ten faults and ten healthy labs"
+    drawn = f"1 in {ONE_IN} of the tests that run whole labs, six faults and six healthy labs"
     return f"{drawn}: --draw {seed}; all of them: --whole, make faults, make healthy"
 
 

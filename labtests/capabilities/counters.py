@@ -22,7 +22,10 @@ POOL_PEAK_BYTES = "pool_peak_bytes"  # of the whole pool that this priority shar
 
 # -- what a stream tells beside (gauges): of the moment, or (PEAK) of its interval ----------------
 QUEUE_LENGTH_BYTES = "queue_length_bytes"  # scope "queue"
+QUEUE_BITS_PER_S = "queue_bits_per_s"  # scope "queue": what leaves by it
 QUEUE_MOST_BYTES = "queue_most_bytes"  # the same, at its most since somebody cleared it
+HEADROOM_MOST_BYTES = "headroom_most_bytes"  # scope "priority": since that was cleared, or a timer
+SHARED_MOST_BYTES = "shared_most_bytes"  # did; likewise
 INGRESS_BYTES = "ingress_buffer_bytes"  # scope "priority": held on the way in
 INGRESS_PEAK_BYTES = "ingress_peak_bytes"  # the same, at its most
 HEADROOM_BYTES = "headroom_bytes"  # scope "priority": in use
@@ -180,6 +183,7 @@ GAUGES = frozenset(
         *(WATCHDOG_LAST_DROPPED_PACKETS, WATCHDOG_LAST_DROPPED_IN_PACKETS),
         *(QUEUE_PEAK_BYTES, HEADROOM_PEAK_BYTES, SHARED_PEAK_BYTES, POOL_PEAK_BYTES),
         *(QUEUE_LENGTH_BYTES, QUEUE_MOST_BYTES, INGRESS_BYTES, INGRESS_PEAK_BYTES, HEADROOM_BYTES),
+        *(HEADROOM_MOST_BYTES, SHARED_MOST_BYTES, QUEUE_BITS_PER_S),
         *(PFC_RX_FRAMES_PER_S, PFC_TX_FRAMES_PER_S),
     }
 )

@@ -125,11 +125,16 @@ class DialOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSetting:
-    """Whether the switch's gRPC is on, and what it streams to labtests, if it does."""
+    """Whether the switch's gRPC is on, what it streams to labtests, if it does, and whether it
+    tells of drops when they happen."""
 
     on: bool
     ours: DialOut | None = None
+    drop_alarms: bool = False
 
+
+PollsMs = tuple[tuple[Annotated[str, TEXT], Annotated[int, range(1, 86_400_001)]], ...]
+"""(the device's word for a group of counters, ms between two polls), in alphabetical order."""
 
 FramesPerS = tuple[tuple[Priority, Annotated[int, range(1, MOST + 1)]], ...]
 """(priority, pause frames per second), ascending; priorities without any are not in it."""

@@ -21,6 +21,7 @@ from labtests.capabilities.records import (
     EtsSetting,
     PfcAlarm,
     PfcSetting,
+    PollsMs,
     PortDeadlockDetection,
     PortPauseTimeout,
     PortState,
@@ -115,6 +116,9 @@ BUFFER_THRESHOLDS = Kind[tuple[BufferThresholds, ...]](
 )
 
 STREAM = Kind[StreamSetting]("stream", "a switch that can be told to stream what it counts")
+WATERMARK_POLLS = Kind[PollsMs](
+    "watermark_polls", "a switch that can be told how often it reads the chip's watermarks"
+)
 
 DCBX = Kind[DcbxSetting]("dcbx", "a switch port that can tell its peer of PFC and ETS by DCBX")
 
@@ -129,7 +133,7 @@ KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
-    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM),
+    *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM, WATERMARK_POLLS),
     PORT_STATE,  # last: a port that is opened has all its settings
 )
 """Every kind, in an order in which they can be made: trust comes before the DSCP map, which a

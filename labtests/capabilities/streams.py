@@ -7,15 +7,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from labtests.capabilities import counters as c
 from labtests.capabilities.records import Scope
+from labtests.transport.asking import Asking, known
 
-PEAKS = frozenset(
-    {c.QUEUE_PEAK_BYTES, c.INGRESS_PEAK_BYTES, c.HEADROOM_PEAK_BYTES, c.SHARED_PEAK_BYTES}
-)
-"""The most of an interval: it has what samples of a moment miss."""
+GAP = 2.5
+"""So many intervals without a sample of a path are a gap: switches are late by a part of one."""
 
 
 class StreamMeaning(NamedTuple):
@@ -151,6 +149,19 @@ class StreamTable:
         return StreamMeaning(port, leaf.scope, number, leaf.counter, leaf.unit, leaf.alarm)
 
 
+class ExactState(Protocol):
+    """What only a simulated lab can be asked: what a priority of a switch port held, every few
+    microseconds. No evidence: no real switch tells it."""
+
+    def trace(self, device: str, port: str, priority: int, *, after_s: float) -> None:
+        """Note it for a moment, in so many seconds of the lab's clock."""
+        ...
+
+    def traced(self, device: str, port: str, priority: int) -> list[dict[str, Any]]:
+        """What was noted: rows that say where they are from."""
+        ...
+
+
 @runtime_checkable
 class Streaming(Protocol):
     """A switch that streams what it counts."""
@@ -158,3 +169,8 @@ class Streaming(Protocol):
     @abstractmethod
     def stream_table(self) -> StreamTable:
         """What it streams, and what that means."""
+
+    def peak_age_s(self) -> Asking[float]:
+        """How long ago, at most, what is told as the most of an interval may have been when that
+        is sampled. Raises CommandRejected where nothing renews it."""
+        return known(0.0)

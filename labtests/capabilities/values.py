@@ -25,6 +25,7 @@ from labtests.capabilities.records import (
     EtsSetting,
     PfcAlarm,
     PfcSetting,
+    PollsMs,
     PortDeadlockDetection,
     PortPauseTimeout,
     PortState,
@@ -113,6 +114,7 @@ _FORMS: Mapping[str, Any] = {
     "buffer_thresholds": tuple[BufferThresholds, ...],
     "port_state": PortState,
     "stream": StreamSetting,
+    "watermark_polls": PollsMs,
 }
 FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
 """Every kind of setting (settings.KINDS)."""

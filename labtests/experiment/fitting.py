@@ -1,6 +1,5 @@
 """What a lab can carry: shares of the bottleneck's line rate, spread over senders' links."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from unittest import SkipTest
@@ -28,9 +27,6 @@ ROCE_FRAME_BYTES = 14 + 20 + 8 + 12 + 4 + 4
 """Around the payload: Ethernet, IPv4, UDP, base transport header, and both check sequences."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
-STEEPEST = 5
-"""Of a sender's link to the bottleneck. In the simulated lab DCQCN held 4 (40G into 10G, 100G into
-25G), and not 10 (10G into 1G, 100G into 10G)."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
 
 
@@ -160,20 +156,6 @@ def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
             f"each of {senders} senders gets one mark per {apart_s * 1e3:.2g} ms at Pmax "
             f"{PMAX:.0%}, and its RP speeds up every {SPEEDS_UP_S * 1e3:g} ms (rpg_time_reset): "
             "marks are too rare to slow it down; a smaller MTU would help"
-        )
-
-
-def expect_few_halvings(senders: Sequence[Role], line: float) -> None:
-    """A queue pair starts at its link's rate, and a CNP halves that at most, when it comes: a mark
-    waits in the queue that it tells of. Raises NotHere."""
-    fastest = max(senders, key=lambda role: role.link_bits_per_s)
-    times = fastest.link_bits_per_s / line
-    if times > STEEPEST:
-        raise NotHere(
-            f"a queue pair of {fastest.name} starts at {fastest.link_bits_per_s / 1e9:g} Gb/s, "
-            f"{times:g} times the bottleneck: halving that takes "
-            f"{math.ceil(math.log2(times))} CNPs, each delayed by the full queue, and buffers may "
-            "not hold what is sent until then"
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import PfcWarnings, RdmaDevices, Watermarks
@@ -80,6 +81,7 @@ class PhaseRecord:
 
     evidence: Evidence
     settings: tuple[SettingSeen, ...] = ()
+    exact: tuple[Mapping[str, Any], ...] = ()  # a simulated lab's own state, which nobody judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class Phase:
         evidence = self._at_rest(traffic, seen, counters)
         logged, forgotten = self._logged(), self._peaks(forget=True)
         streams.quiet()
-        evidence = self._under_traffic(evidence, traffic, counters)
+        evidence = self._under_traffic(evidence, traffic, counters, streams)
         evidence = self._settled(evidence, counters)
         peaks = (forgotten, self._peaks())
         logs = tuple(zip(logged, self._logged(), strict=True))
@@ -133,7 +135,7 @@ class Phase:
         changed = by_others + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
         evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
-        return PhaseRecord(evidence=evidence, settings=seen.settings)
+        return PhaseRecord(evidence=evidence, settings=seen.settings, exact=streams.exact())
 
     def _logged(self) -> tuple[WarningLog, ...]:
         """What the senders' switches, and the receiver's, have logged so far."""
@@ -192,7 +194,11 @@ class Phase:
         )
 
     def _under_traffic(
-        self, evidence: Evidence, traffic: tuple[SenderPart, ...], counters: "_Counters"
+        self,
+        evidence: Evidence,
+        traffic: tuple[SenderPart, ...],
+        counters: "_Counters",
+        streams: StreamsOfPhase,
     ) -> Evidence:
         """The rest of the quiet window, and the traffic to its end."""
         clock, receiver = self.lab.clock, self.roles.receiver
@@ -201,6 +207,7 @@ class Phase:
         before = counters.all()
         samples: list[Reading] = []
         started_s = clock.now_s()
+        streams.traffic(evidence.senders)
         self._say(f"traffic for {self.pace.lab_seconds:g} s")
         with (
             storming(self.storm, receiver, self.lab.transports[receiver.name], clock) as storm,

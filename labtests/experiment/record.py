@@ -80,6 +80,7 @@ def _phase(record: PhaseRecord) -> Json:
             {**_sample(reading), "missing": reading.missing} for reading in _peaks(evidence)
         ],
         **_streamed(evidence),
+        **({"exact_state": [dict(row) for row in record.exact]} if record.exact else {}),
         "settings": [
             {
                 "device": seen.at.device,

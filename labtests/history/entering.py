@@ -36,8 +36,8 @@ def enter_run(folder: Path, reports: Path | None, say: Say, *, problem: str = ""
     except Exception as error:  # noqa: BLE001 a driver's, too: no run fails of its history
         _not_entered(folder, _told(error), say)
         return
-    if reports is not None and (reports / SITE).is_dir():
-        _write_site(where, reports / SITE, say)
+    if reports is not None:
+        update_site(where, reports, say)
 
 
 def _not_entered(folder: Path, why: str, say: Say) -> None:
@@ -45,11 +45,14 @@ def _not_entered(folder: Path, why: str, say: Say) -> None:
     say(f"  later: labtests history import {folder}")
 
 
-def _write_site(where: str, folder: Path, say: Say) -> None:
+def update_site(where: str, reports: Path, say: Say) -> None:
+    """The pages over a history, where there are some."""
+    if not (folder := reports / SITE).is_dir():
+        return
     try:
         with History.open(where) as history:
             importlib.import_module("labtests.history.site").write_site(history, folder)
-    except Exception as error:  # noqa: BLE001 the run is entered, whatever becomes of its pages
+    except Exception as error:  # noqa: BLE001 no run fails of its pages
         say(f"{folder} is not written: {_told(error)}")
 
 

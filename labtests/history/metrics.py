@@ -4,12 +4,12 @@ Gauges only: what a run came to is as it was until the next one. Names and units
 conventions of Prometheus; what was simulated has that in its labels.
 """
 
-import importlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from labtests.core import prometheus
 from labtests.core.errors import LabError
 from labtests.core.output import tell
 from labtests.core.printable import for_terminal
@@ -55,7 +55,7 @@ def _read(where: str) -> dict[str, Any]:
 
 
 def _families() -> dict[str, Any]:
-    gauge = _client("prometheus_client.core").GaugeMetricFamily
+    gauge = prometheus.client("prometheus_client.core").GaugeMetricFamily
     told: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "passed": ("labtests_run_passed", "1 when no test of the newest run is red.", ()),
         "ended": ("labtests_run_ended_timestamp_seconds", "When the newest run ended.", ()),
@@ -112,30 +112,11 @@ def write_metrics(where: str, file: Path) -> None:
 
 def text(where: str) -> str:
     """In Prometheus' text form."""
-    registry = _client("prometheus_client").CollectorRegistry()
+    registry = prometheus.client().CollectorRegistry()
     registry.register(LabMetrics(where))
-    return str(_client("prometheus_client").generate_latest(registry).decode())
+    return str(prometheus.client().generate_latest(registry).decode())
 
 
 def serve(where: str, address: str, port: int) -> Any:
     """Answers Prometheus until `shutdown` of what is returned. Raises LabError, OSError."""
-    client = _client("prometheus_client")
-    registry = client.CollectorRegistry(auto_describe=False)
-    registry.register(LabMetrics(where, tell))
-    try:
-        server, _ = client.start_http_server(port, addr=address, registry=registry)
-    except OSError as error:
-        raise LabError(
-            f"nothing can be served at {address}, port {port}: {error.strerror}\n"
-            "  remedy: an address of this machine, and a port that is free"
-        ) from error
-    return server
-
-
-def _client(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise LabError(
-            "metrics need the package prometheus_client\n  remedy: pip install 'labtests[metrics]'"
-        ) from error
+    return prometheus.serve(LabMetrics(where, tell), address, port)

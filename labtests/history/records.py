@@ -19,7 +19,7 @@ from labtests.core.trusted_files import handed, json_of
 from labtests.history.parts import Part, printed
 from labtests.recovery.snapshot.comparing import in_words
 from labtests.recovery.snapshot.files import read
-from labtests.report.runs import lab_of, read_run, was_whole
+from labtests.report.runs import WHOLE_EXITS, lab_of, read_run, was_whole
 
 OUTCOMES = ("pass", "fail", "inconclusive", "error", "skipped")
 BACKENDS = ("hardware", "namespaces", "simulated")
@@ -144,6 +144,17 @@ class KeptRun:
             return "error"
         worst = [word for word in ("fail", "error", "inconclusive") if word in found]
         return worst[0] if worst else ("pass" if "pass" in found else "skipped")
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """Outcomes by the names of its tests. The errors of a run that was cut off (Ctrl-C, a lab
+        that was lost) are none of theirs."""
+        cut_off = self.exit_code not in WHOLE_EXITS
+        return {
+            test.name: test.outcome
+            for test in self.tests
+            if not (cut_off and test.outcome == "error")
+        }
 
 
 def is_ahead(started: str) -> bool:

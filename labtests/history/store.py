@@ -54,6 +54,19 @@ FILE = "history.sqlite"
 OFF = "off"
 _WAITS_S = 30  # for another runner that is writing
 _ANSWERS_WITHIN_S = 4  # a server that is there
+_REACHED = {
+    "connect_timeout": _ANSWERS_WITHIN_S,
+    "tcp_user_timeout": _WAITS_S * 1000,
+    "keepalives_idle": _WAITS_S // 3,
+    "keepalives_interval": _WAITS_S // 6,
+    "keepalives_count": 4,
+}
+"""libpq's own waiting for a server that is not there any more has next to no end."""
+_LIMITS = f"""
+    SET LOCAL lock_timeout = '{_WAITS_S}s';
+    SET LOCAL idle_in_transaction_session_timeout = '{2 * _WAITS_S}s'
+"""
+"""PostgreSQL's has none for somebody's lock, which a runner that froze while it wrote may hold."""
 _MIGRATING = 0x6C61_6274  # a number of ours for PostgreSQL's advisory locks
 
 
@@ -259,10 +272,10 @@ def _url(where: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        limits = {"connect_timeout": _ANSWERS_WITHIN_S, "tcp_user_timeout": _WAITS_S * 1000}
-        return create_engine(
-            url, connect_args={k: v for k, v in limits.items() if k not in url.query}
-        )
+        reached = {name: value for name, value in _REACHED.items() if name not in url.query}
+        engine = create_engine(url, connect_args=reached)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_LIMITS))
+        return engine
     engine = create_engine(url, connect_args={"timeout": _WAITS_S})
 
     def connected(connection: Any, _: object) -> None:

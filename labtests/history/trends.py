@@ -169,16 +169,16 @@ def _ruptures() -> Any:
 
 def flaky(runs: Sequence[KeptSummary]) -> list[FlakySuite]:
     """Suites whose outcome changed between neighbouring runs (newest first) that found the same lab
-    and had the same suites; a run with faults, or whose lab is not known, says nothing."""
+    and had the same suites; a run with faults, or whose lab is not known, says nothing, nor does an
+    error of one that was cut off."""
     found: dict[str, list[tuple[int, str, int, str]]] = {}
     for old, new in pairwise(each for each in reversed(runs) if each.run.faults == "[]"):
         if not _same_lab(old.run, new.run):
             continue
-        outcomes = {test.name: test.outcome for test in old.run.tests}
-        for test in new.run.tests:
-            was = outcomes.get(test.name, test.outcome)
-            if was != test.outcome:
-                found.setdefault(test.name, []).append((old.number, was, new.number, test.outcome))
+        before = old.run.answers
+        for name, outcome in new.run.answers.items():
+            if (was := before.get(name, outcome)) != outcome:
+                found.setdefault(name, []).append((old.number, was, new.number, outcome))
     return [FlakySuite(test=name, changes=tuple(changes)) for name, changes in found.items()]
 
 

@@ -137,6 +137,12 @@ class TelemetryForm(_TestbedForm):
     password_env: EnvironmentName | None = Field(
         default=None, description="gnmi: the variable with the password; else that of SSH."
     )
+    watermarks_every_s: Annotated[int, Field(ge=1, le=60)] | None = Field(
+        default=None, description="A switch that polls watermarks does so as often, in a run."
+    )
+    cell_bytes: Annotated[int, Field(ge=1, le=65_536)] | None = Field(
+        default=None, description="One memory cell of this model, where headroom is set in cells."
+    )
 
 
 class DeviceForm(_TestbedForm):

@@ -104,8 +104,9 @@ class TlsFiles:
 class TelemetryPlace:
     """How a switch streams (docs/telemetry.md). "gnmi": labtests subscribes at `address` (None: the
     management's host); "dial-out": labtests listens at `address`, and the switch is told to dial
-    there. `tls is None` only where the file says `insecure: true`. Holds the name of a secret,
-    never one."""
+    there. `tls is None` only where the file says `insecure: true`. A switch that polls watermarks
+    is told to do so `watermarks_every_s`; `cell_bytes` is a cell of its packet memory. Holds the
+    name of a secret, never one."""
 
     kind: Literal["gnmi", "dial-out"]
     port: int
@@ -115,6 +116,13 @@ class TelemetryPlace:
     tls: TlsFiles | None = None
     user: str | None = None
     password_env: str | None = None
+    watermarks_every_s: int | None = None
+    cell_bytes: int | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the switch has to be told something before it streams so."""
+        return self.kind == "dial-out" or self.watermarks_every_s is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from labtests.capabilities.settings import Kind, T, kind_of
+from labtests.capabilities.streams import ExactState
 from labtests.core.errors import LabError, LabErrors
 from labtests.drivers import driver_module
 from labtests.inventory import Device, Endpoint, Testbed
@@ -85,6 +86,7 @@ class Lab(Devices):
         self.unrecorded: Mapping[str, Transport] = self.transports  # beside the transcript
         self.lines: Mapping[str, SshLine] = {}  # of the sessions; a recording has none
         self.streams: Collectors | None = None  # opened by streaming.open_streams
+        self.exact: ExactState | None = None  # of a simulated lab; nobody judges by it
         self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
@@ -379,6 +381,8 @@ class Lab(Devices):
     def abandon(self) -> None:
         """End every session. What is still to be undone is left to the next start."""
         self._abandoned = True
+        if self.streams is not None:
+            self.streams.close(read_out_within_s=0.0)  # a switch that dials would keep us here
         self.ahead.end()
         if self.lease is not None:
             self.lease.give_back(left=len(self.ahead.entries))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from labtests.capabilities.records import DialOut, StreamSetting
-from labtests.capabilities.settings import STREAM
+from labtests.capabilities.settings import STREAM, WATERMARK_POLLS
 from labtests.capabilities.streams import Streaming
 from labtests.core.errors import DeviceError
 from labtests.inventory import Device, Endpoint
@@ -11,11 +11,14 @@ from labtests.lab.lab import Lab
 from labtests.streams import Collectors, StreamSource
 from labtests.transport.ssh.passwords import password_named
 
+MS_PER_S = 1000
+
 
 def open_streams(lab: Lab, say: Callable[[str], None], *, epoch_s: float = 0.0) -> None:
     """`lab.streams` are those that the testbed names, None where it names none. Switches that dial
     are told to; that is undone with all other changes. `epoch_s` is what devices' clocks show,
-    since 1970, when the lab's clock shows 0.
+    since 1970, when the lab's clock shows 0. A switch polls its watermarks as often as the testbed
+    says.
 
     Raises DeviceError for a device that does not stream so, WrongOption where the packages for it
     are not installed.
@@ -30,6 +33,8 @@ def open_streams(lab: Lab, say: Callable[[str], None], *, epoch_s: float = 0.0) 
     for source in sources:
         if source.place.kind == "dial-out":
             _subscribe(lab, source)
+        if source.place.watermarks_every_s is not None:
+            _poll(lab, source.device, source.place.watermarks_every_s)
 
 
 def _source(lab: Lab, device: Device) -> StreamSource:
@@ -57,6 +62,12 @@ def _source(lab: Lab, device: Device) -> StreamSource:
     )
 
 
+def _poll(lab: Lab, device: str, every_s: int) -> None:
+    at = Endpoint(device=device, interface="")
+    polls = lab.ask(device, lab.setting(at, WATERMARK_POLLS).read(""))
+    lab.change(at, WATERMARK_POLLS, tuple((name, MS_PER_S * every_s) for name, _ in polls))
+
+
 def _subscribe(lab: Lab, source: StreamSource) -> None:
     """A port of 0 is one that is found when a run begins: in a plan any may stand for it."""
     place, table = source.place, source.table
@@ -68,4 +79,4 @@ def _subscribe(lab: Lab, source: StreamSource) -> None:
         changes=tuple(sorted(table.changes)),
     )
     at = Endpoint(device=source.device, interface="")
-    lab.change(at, STREAM, StreamSetting(on=True, ours=ours))
+    lab.change(at, STREAM, StreamSetting(on=True, ours=ours, drop_alarms=True))

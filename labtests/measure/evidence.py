@@ -130,6 +130,12 @@ class Place:
     queue: int
     link_bits_per_s: BitsPerSecond | None = None
 
+    @property
+    def group(self) -> int:
+        """The priority by which the switch holds, on the way in, what comes from here; of a NIC
+        without classes its queue's number."""
+        return self.queue if self.priority is None else self.priority
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleHop:

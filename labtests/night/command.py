@@ -10,6 +10,7 @@ from pathlib import Path
 
 from labtests.core.errors import LabError
 from labtests.core.signals import noted
+from labtests.history.entering import update_site
 from labtests.history.store import FILE, OFF, VARIABLE, History, asked
 from labtests.night.form import Night, NightRun, read_night
 from labtests.night.running import Conducted, RunEnd, command, worst
@@ -52,6 +53,8 @@ def night(wanted: NightRequest, say: Say) -> int:
         ends = conducted.through(runs, wanted.jobs or len(runs))
         code = 128 + signal.Signals[conducted.stopping] if conducted.stopping else worst(ends)
         with noted():  # all labs are put back: what the night came to is told to its end
+            if history is not None:  # its runs are told where to write, and write no pages
+                update_site(where, wanted.reports, say)
             _tell(read, ends, code, history, say)
     return code
 

@@ -42,6 +42,18 @@ class RunEnd:
     kept: KeptRun | None = None
     why: str = ""
 
+    @property
+    def head(self) -> str:
+        """The lab and its backend: of its verdicts where there are any, for a simulated lab that is
+        served looks like any other from here."""
+        backend = self.run.backend if self.kept is None else self.kept.backend
+        return f"{self.run.testbed.name} ({backend})"
+
+    @property
+    def log(self) -> Path:
+        """What it said."""
+        return self.folder.parents[1] / "nights" / f"{self.folder.name}.txt"
+
 
 @dataclass(slots=True)
 class Conducted:
@@ -145,19 +157,19 @@ class Conducted:
         if why := self._left_out(expected_s):
             return RunEnd(run, LEFT_OUT, folder, why=why)
         began_s = time.monotonic()
-        log = self.reports / "nights" / f"{name}.txt"
-        private_folder(log.parent)
+        end = RunEnd(run, LEFT_OUT, folder, why="the night was ended")
+        private_folder((log := end.log).parent)
         with os.fdopen(open_private(log, os.O_WRONLY | os.O_CREAT), "wb") as output:
             with self._lock:
                 if self.stopping:
-                    return RunEnd(run, LEFT_OUT, folder, why="the night was ended")
+                    return end
                 process = subprocess.Popen(
                     command(run, folder), stdin=subprocess.DEVNULL, stdout=output,
                     stderr=subprocess.STDOUT, env=self.environment, start_new_session=True,
                 )  # fmt: skip
                 self.processes[run.number] = process
             known = f", expected {expected_s / 60:.0f} min" if expected_s else ""
-            self.say(f"{run.testbed.name} ({run.backend}): started{known}; output: {log}")
+            self.say(f"{run.testbed.name}: started{known}; output: {log}")
             code = process.wait()
         with self._lock:
             del self.processes[run.number]
@@ -187,24 +199,28 @@ def worst(ends: Sequence[RunEnd]) -> int:
 
 
 def _line(end: RunEnd) -> str:
-    head = f"{end.run.testbed.name} ({end.run.backend}): "
     if end.why:
-        return f"{head}{'LEFT OUT' if end.code == LEFT_OUT else 'ERROR'}: {end.why}"
+        return f"{end.head}: {'LEFT OUT' if end.code == LEFT_OUT else 'ERROR'}: {end.why}"
     if end.kept is None:
-        return f"{head}ERROR: exit code {end.code}, and no run.json in {end.folder}"
+        why = f"exit code {end.code}, and no run.json in {end.folder}"
+        return f"{end.head}: ERROR: {why}; output: {end.log}"
     outcomes = [test.outcome for test in end.kept.tests]
     counts = ", ".join(f"{outcomes.count(word)} {word}" for word in sorted(set(outcomes)))
     return (
-        f"{head}{end.kept.outcome.upper()} (exit code {end.code}) in {end.seconds / 60:.1f} min: "
-        f"{counts}; {end.folder / 'report.html'}"
+        f"{end.head}: {end.kept.outcome.upper()} (exit code {end.code}) "
+        f"in {end.seconds / 60:.1f} min: {counts}; {end.folder / 'report.html'}"
     )
 
 
 def _ended(end: RunEnd) -> RunEnd:
-    """With what it left. pytest also ends with 0 when it was told to run nothing (`--version`,
-    `--collect-only`, `--plan`): that is no green night."""
+    """With what it left. A signal of ours that met the run when all of it was told changes nothing.
+    pytest also ends with 0 when it was told to run nothing (`--version`, `--collect-only`,
+    `--plan`): that is no green night."""
+    ended_by_us = end.code == -signal.SIGTERM
+    end.code = end.code if end.code >= 0 else 128 - end.code  # as a shell has it
     try:
         end.kept = of_folder(end.folder)
+        end.code = end.kept.exit_code if ended_by_us else end.code
     except LabError as error:
         if end.code == 0:
             end.code, end.why = INTERNAL_ERROR, f"exit code 0, and nothing was run: {error}"

@@ -19,6 +19,8 @@ from labtests.report.runs import UnreadableRun, read_head
 
 Say = Callable[[str], None]
 _RED = ("fail", "error", "inconclusive")
+INTERRUPTED = 2
+"""pytest's exit code after Ctrl-C, or a signal."""
 _MOST_LINES = 40
 
 
@@ -32,12 +34,11 @@ class News:
 
 def news_of(end: RunEnd, history: History | None) -> list[News]:
     """What a run's end has of it. Without a history nothing is known of earlier nights."""
-    run, link = end.run, end.folder / "report.html"
-    head = f"{run.testbed.name} ({run.backend})"
+    head, link = end.head, end.folder / "report.html"
     if end.why:
         return [News("red", f"{head}: not run: {end.why}")]
     if end.kept is None:
-        return [News("red", f"{head}: ERROR, exit code {end.code}; no report")]
+        return [News("red", f"{head}: ERROR, exit code {end.code}; no report, but {end.log}")]
     if end.kept.outcome in _RED:
         return [News("red", f"{head}: {end.kept.outcome.upper()}: {_why(end)}; {link}")]
     if history is None:
@@ -60,7 +61,7 @@ def _why(end: RunEnd) -> str:
         red = [test for test in end.kept.tests if test.outcome in _RED]
         told = [f"{test.title or test.name} ({test.outcome}): {test.reason}" for test in red[:3]]
         more = [f"{len(red) - 3} more"] if len(red) > 3 else []
-        return "; ".join(told + more) or end.kept.problem.partition("\n")[0]
+        return "; ".join(filter(None, [end.kept.problem.partition("\n")[0], *told, *more]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class _Past:
         else:
             before = found[at + 1 :]
         names = {test.name for test in kept.tests}
-        same = (each for each in before if names & {test.name for test in each.run.tests})
+        same = (each for each in before if names & _said(each.run))
         return cls(
             history,
             kept,
@@ -101,8 +102,9 @@ class _Past:
     def is_red(self, each: KeptSummary) -> bool:
         """Whether one of these tests was, or the lab."""
         names = {test.name for test in self.kept.tests}
-        tests = (test for test in each.run.tests if test.name in names)
-        return each.run.exit_code not in (0, 1) or any(test.outcome in _RED for test in tests)
+        answers = each.run.answers.items()
+        lab_lost = each.run.exit_code not in (0, 1, INTERRUPTED)
+        return lab_lost or any(name in names and word in _RED for name, word in answers)
 
     def shrunk(self) -> list[str]:
         """Margins that are smaller since this run."""
@@ -115,6 +117,12 @@ class _Past:
             for shift in moved(rows)
             if shift.shrunk and shift.run == self.number
         ]
+
+
+def _said(run: KeptRun) -> set[str]:
+    """The tests that a run says something of: one that somebody ended is no red night."""
+    whole = run.exit_code != INTERRUPTED
+    return {test.name for test in run.tests} if whole else {*run.answers}
 
 
 def notify(title: str, news: Sequence[News], form: NotifyForm, say: Say) -> None:

@@ -24,6 +24,7 @@ ENCODINGS = {"json": pb2.JSON, "json_ietf": pb2.JSON_IETF, "proto": pb2.PROTO}
 _ELEMENT = re.compile(r"(?:[^/\[]|\[(?:[^\]\\]|\\.)*\]?)+")
 _KEY = re.compile(r"\[([^=\[\]]+)=((?:[^\]\\]|\\.)*)\]")
 _SPECIAL = re.compile(r"[\]\\]")
+_MOST_DIGITS = 18  # of a Decimal64 behind its point (gNMI, 2.2.3; RFC 7950, 9.3.4)
 _ORIGIN = re.compile(r"(?:([A-Za-z][\w-]*):)?(/.*)", re.DOTALL)
 
 
@@ -60,13 +61,16 @@ def _written(element: Any) -> str:
 
 def value(of: Any) -> Any:
     """What a TypedValue holds, as JSON would have it: numbers, text, lists, trees. JSON_IETF writes
-    64-bit integers as text (RFC 7951); they stay so here, since nothing but the path knows."""
+    64-bit integers as text (RFC 7951); they stay so here, since nothing but the path knows.
+    Raises ValueError, RecursionError for a tree deeper than Python's stack."""
     kind = of.WhichOneof("value")
     if kind in ("json_val", "json_ietf_val"):
         return json.loads(getattr(of, kind))
     if kind == "leaflist_val":
         return [value(each) for each in of.leaflist_val.element]
     if kind == "decimal_val":
+        if of.decimal_val.precision > _MOST_DIGITS:
+            raise ValueError(f"a decimal of {of.decimal_val.precision} digits behind its point")
         return of.decimal_val.digits / 10**of.decimal_val.precision
     return getattr(of, kind) if kind else None
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from labtests.core.output import clean, told
 from labtests.core.packed import packed
 from labtests.core.printable import visible
 from labtests.core.private_files import write_bytes
+from labtests.core.signals import noted
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
@@ -189,7 +191,10 @@ class Labels:
         report.labtests_outcome = entry["outcome"]  # type: ignore[attr-defined]
         report.user_properties = [*item.user_properties, *self._properties(item, entry)]
         if report.when == "teardown":
-            self._complete(item, entry)
+            with noted() as signalled:  # the test is over: what it has found is kept
+                self._complete(item, entry)
+            if signalled:
+                item.session.shouldstop = item.session.shouldstop or _cut_off_by(signalled.name)
 
     def _properties(self, item: pytest.Item, entry: dict[str, Any]) -> list[tuple[str, object]]:
         """What JUnit shows of a test; the dry run is stamped there as well."""
@@ -260,18 +265,21 @@ class Labels:
         """Why the session was cut off: Ctrl-C, a signal, or a lab that cannot be used."""
         said = str(excinfo.value)
         by_exit = isinstance(excinfo.value, pytest.exit.Exception | pytest.Session.Interrupted)
-        cut_off = said if by_exit else f"interrupted by {said or 'Ctrl-C'}"
-        self._run.problem = self._run.problem or cut_off
+        self._run.problem = self._run.problem or (said if by_exit else _cut_off_by(said))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
         """The lab is put back before the reporters write, and the test that was cut off is in all
-        of their files. run.json is written last, whatever happened."""
+        of their files. run.json is written last, whatever happened. A signal that comes when the
+        lab is back changes nothing: the run is told to its end."""
         if self._unreachable:
             session.exitstatus = UNREACHABLE_EXIT
         self._run.exit_code = int(session.exitstatus)
+        telling = ExitStack()
+        session.config.add_cleanup(telling.close)
         try:
             self._end_running(session)
+            telling.enter_context(noted())
             self._prove(session)
             self._run.leave_out(getattr(session, "items", []))
             self._stamp_junit()
@@ -362,6 +370,11 @@ class Labels:
         """Verdicts with their controls, or the plan, and where the report is."""
         self._summarised = True
         terminal.print_summary(terminalreporter, self._run)
+
+
+def _cut_off_by(signal: str) -> str:
+    """In words; "" is Ctrl-C's, as is its signal."""
+    return f"interrupted by {'Ctrl-C' if signal in ('', 'SIGINT') else signal}"
 
 
 def _why(error: Exception) -> str:

@@ -78,6 +78,12 @@ PHASES_AT_MOST = 12
 _END_BYTES = 64
 
 
+def _end_exports(exporting: Exporting, say: Callable[[str], None]) -> None:
+    exporting.close()
+    for sentence in exporting.missing:
+        say(sentence)
+
+
 @dataclass(slots=True)
 class Run:
     """Everything about one run of the suites. Ends with `finish`."""
@@ -213,6 +219,7 @@ class Run:
             transcript=self.transcript,
             run=self.id,
         )
+        self.lab.exact = self.process
         if self.planning:
             self.lab.planned = Planned()
         else:
@@ -254,7 +261,8 @@ class Run:
             metrics=None if port is None else ("127.0.0.1", port),
         )
         if lab.streams is not None and wanted.anything:
-            self.exports.callback(Exporting(lab.streams, self.testbed.name, wanted).close)
+            exporting = Exporting(lab.streams, self.testbed.name, wanted)
+            self.exports.callback(_end_exports, exporting, say)
 
     def _expect_free(self, deadline_s: float, say: Callable[[str], None]) -> None:
         """As far as this machine knows."""
@@ -302,16 +310,13 @@ class Run:
                 self.lab.ahead.registered.remove()
 
     def _put_back(self, lab: Lab) -> None:
-        if lab.streams is not None:
-            lab.streams.close()
-        self.exports.close()
-        try:
-            lab.restore()
-        finally:
-            try:
-                self.proof.end(lab)
-            finally:
-                lab.close()
+        with ExitStack() as after:  # each of them, whatever becomes of those before
+            after.callback(lab.close)
+            after.callback(self.proof.end, lab)
+            after.callback(lab.restore)
+            after.callback(self.exports.close)
+            if lab.streams is not None:
+                lab.streams.close()
 
     @property
     def left(self) -> str:

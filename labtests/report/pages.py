@@ -11,6 +11,7 @@ from markupsafe import Markup
 from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.details import details
+from labtests.report.exact import sawteeth
 from labtests.report.headline import headline
 from labtests.report.ledger import ledger_of
 from labtests.report.past import Past
@@ -107,7 +108,7 @@ _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
     ledger_of,
-    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of),
+    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of, sawteeth),
 )
 """What templates call, by the names that it has here."""
 

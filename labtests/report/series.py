@@ -4,7 +4,7 @@ A rate is the difference of two neighbouring samples (evidence.differences) over
 them. Where there is no difference there is a gap, and the gap is counted.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -87,8 +87,8 @@ _STREAMED = (
         title="Buffer and headroom in use, streamed",
         unit="bytes",
         counters=(
-            *(c.INGRESS_BYTES, c.INGRESS_PEAK_BYTES, c.SHARED_PEAK_BYTES),
-            *(c.HEADROOM_BYTES, c.HEADROOM_PEAK_BYTES),
+            *(c.INGRESS_BYTES, c.INGRESS_PEAK_BYTES, c.SHARED_PEAK_BYTES, c.SHARED_MOST_BYTES),
+            *(c.HEADROOM_BYTES, c.HEADROOM_PEAK_BYTES, c.HEADROOM_MOST_BYTES),
         ),
         level=True,
     ),
@@ -108,6 +108,8 @@ _WORDS = {
     c.SHARED_PEAK_BYTES: "shared, at most",
     c.HEADROOM_BYTES: "headroom",
     c.HEADROOM_PEAK_BYTES: "headroom, at most",
+    c.HEADROOM_MOST_BYTES: "headroom, at most since cleared",
+    c.SHARED_MOST_BYTES: "shared, at most since cleared",
     c.PFC_TX_FRAMES: "sent",
     c.PFC_RX_FRAMES: "received",
     c.ECN_MARKED_PACKETS: "marked",
@@ -126,7 +128,35 @@ def panels(phase: Json) -> tuple[SeriesPlot, ...]:
     found += [_panel(kind, samples, start_s) for kind in _KINDS]
     streamed = _by_counter(entries(phase.get("streamed")))
     found += [_panel(kind, streamed, start_s) for kind in _STREAMED]
+    found.append(_pushed(entries(phase.get("alarms")), start_s))
     return tuple(p for p in found if p.series or p.silent or p.unknown)
+
+
+EVENT_S = 0.1
+"""So wide is something that happens at once drawn."""
+
+
+def _pushed(alarms: list[Json], start_s: float) -> SeriesPlot:
+    """What switches pushed: an event at its time, and nothing between two of them."""
+    times: dict[str, list[float]] = {}
+    for alarm in alarms:
+        time_s, index = number(alarm.get("time_s")), number(alarm.get("index"))
+        if time_s is not None:
+            queue = "" if index is None else f" queue {int(index)}"
+            said = f"{alarm.get('kind')}, {alarm.get('text')}"
+            name = f"{alarm.get('device')} {alarm.get('port')}{queue}: {said}"
+            times.setdefault(name, []).append(time_s - start_s)
+    lines = tuple(Series(name=name, points=tuple(_events(each))) for name, each in times.items())
+    return SeriesPlot(title="Alarms, pushed", unit="alarms", series=lines)
+
+
+def _events(times: list[float]) -> Iterator[Span]:
+    until_s = 0.0
+    for time_s in sorted(times):
+        if time_s > until_s:
+            yield (until_s, time_s, 0)
+        until_s = time_s + EVENT_S
+        yield (time_s, until_s, 1)
 
 
 def _goodput(flows: list[Json], start_s: float) -> SeriesPlot:

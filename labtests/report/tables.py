@@ -69,7 +69,7 @@ _TABLES = (
     *(
         _Table(_PHASE, name)
         for name in (
-            *("counters", "samples", "watermarks", "streamed"),
+            *("counters", "samples", "watermarks", "streamed", "exact_state"),
             *("noise", "settings", "way", "flows"),
         )
     ),

@@ -27,12 +27,19 @@ from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
 from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
 from labtests.simlab.defects import LAB_EPOCH
-from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
+from labtests.simlab.folder import (
+    CA,
+    CERTIFICATE,
+    KEY,
+    KNOWN_HOSTS,
+    LOOPBACK,
+    PASSWORD_ENV,
+    USER_KEY,
+)
 
 READY_WITHIN_S = 600.0  # the first start after an installation compiles the network: minutes
 ANSWER_WITHIN_S = 900.0  # a long advance on a slow machine
 ENDS_WITHIN_S = 5.0
-PASSWORD_ENV = "LABTESTS_SIMLAB_PASSWORD"
 
 Message = dict[str, Any]
 
@@ -95,6 +102,18 @@ class RunningLab:
     def fault(self, **fault: Any) -> None:
         """Something goes wrong now, as fault_forms.py: `fault(kind="cut", device="S6550")`."""
         self.ask({"fault": fault})
+
+    def trace(self, device: str, port: str, priority: int, *, after_s: float) -> None:
+        """See ExactState: for 2 ms, every 4 us."""
+        place = {"device": device, "port": port, "priority": priority}
+        self.ask({"trace": {**place, "after_s": after_s, "every_us": 4, "for_ms": 2}})
+
+    def traced(self, device: str, port: str, priority: int) -> list[dict[str, Any]]:
+        """See ExactState."""
+        place = {"device": device, "port": port, "priority": priority}
+        told = self.ask({"traced": place})["traced"]
+        rows = (dict(zip(told["columns"], row, strict=True)) for row in told["rows"])
+        return [{**place, **row, "source": told["source"]} for row in rows]
 
     def reroute(self, testbed: Testbed) -> Testbed:
         """The same testbed with every management address, and every stream, pointing into this

@@ -13,7 +13,15 @@ from labtests.core.private_files import write_private
 from labtests.core.trusted_files import NotAFile, handed
 from labtests.inventory.document import Readable, read_file
 from labtests.inventory.precedence import setting
-from labtests.simlab.folder import CA, CERTIFICATE, KEY, KNOWN_HOSTS, LOOPBACK, USER_KEY
+from labtests.simlab.folder import (
+    CA,
+    CERTIFICATE,
+    KEY,
+    KNOWN_HOSTS,
+    LOOPBACK,
+    PASSWORD_ENV,
+    USER_KEY,
+)
 from labtests.simlab.keys import Address
 
 _HEAD = "# Made by `labtests simlab serve`"
@@ -75,7 +83,7 @@ class LiveTestbed:
             if "telemetry" in (device := tree["devices"][address.name]):
                 device["telemetry"] |= _stream(
                     device["telemetry"], directory, telemetry.get(address.name)
-                ) | {"user": address.user, "password_env": password_env}
+                ) | {"user": address.user, "password_env": password_env or PASSWORD_ENV}
         text = yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None)
         named = " ".join(str(self.source).split())  # of a comment, which is one line
         write_private(self.target, f"{_HEAD} from {named}: good while it serves.\n{text}")

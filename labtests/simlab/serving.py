@@ -31,6 +31,7 @@ from labtests.network.code_folder import NOTICE
 from labtests.network.compiled import must_be_compiled
 from labtests.simlab.control import Message
 from labtests.simlab.faults import UnknownFault
+from labtests.simlab.folder import PASSWORD_ENV
 from labtests.simlab.injection import listening
 from labtests.simlab.keys import Keyring
 from labtests.simlab.lab import SimulatedLab
@@ -336,4 +337,6 @@ def _welcome(testbed: Testbed, ready: Message, doors: Doors) -> str:
     if doors.live is not None:
         file = doors.live.target
         lines += ["", f"labtests finds them by {file}: pytest suites --testbed {file}"]
+        if ready.get("telemetry") and kept is None:
+            lines += [f"  before that: export {PASSWORD_ENV}={password}   # gNMI asks for it"]
     return "\n".join([*lines, "", "Ctrl-C ends it."])

@@ -22,18 +22,22 @@ class Tracing:
 
     def __init__(self, network: Network, timeline: Timeline) -> None:
         self._network, self._timeline = network, timeline
-        self._rows: dict[Key, list[tuple[float, int, int, int, bool]]] = {}
+        self._rows: dict[Key, list[tuple[float, int, int, int, int]]] = {}
 
     def begin(self, asked: Mapping[str, Any]) -> None:
-        """From now on, every `every_us` for `for_ms`: the queue of this number that leaves by the
-        port, and the priority group that comes in by it. Raises UnknownFault, ValueError."""
+        """From now on, or in `after_s`, every `every_us` for `for_ms`: the queue of this number
+        that leaves by the port, and the priority group that comes in by it. Raises UnknownFault,
+        ValueError."""
         key = self._key(asked)
         period_ns = round(1000 * float(asked.get("every_us", 2)))
         count = round(1e6 * float(asked.get("for_ms", 5))) // max(1, period_ns)
         if not 0 < count <= MOST_ROWS or period_ns <= 0:
             raise ValueError(f"a trace has 1 to {MOST_ROWS} rows, not {count}")
+        after_ns = round(NS_PER_S * float(asked.get("after_s", 0)))
+        if after_ns < 0:
+            raise ValueError("a trace begins now or later")
         self._rows[key] = []
-        self._look(key, period_ns, count)
+        self._timeline.after(after_ns, lambda: self._look(key, period_ns, count))
 
     def told(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The rows so far, and where they are from."""
@@ -65,6 +69,6 @@ class Tracing:
         )
         now_s = self._timeline.now_ns / NS_PER_S
         queue, shared, headroom = (cell * each for each in cells)
-        self._rows[key].append((now_s, queue, shared, headroom, group.paused))
+        self._rows[key].append((now_s, queue, shared, headroom, int(group.paused)))
         if left > 1:
             self._timeline.after(period_ns, lambda: self._look(key, period_ns, left - 1))

@@ -4,6 +4,7 @@ Whoever receives only puts bytes into the inbox; one thread reads them. So a flo
 a switch that is gone or a slow listener costs samples, which is told, and never holds up the run.
 """
 
+import math
 import threading
 import time
 from collections import deque
@@ -12,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from queue import Empty, Full, Queue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from labtests.capabilities.streams import (
     StreamAlarm,
@@ -26,11 +27,13 @@ from labtests.streams.dialout import DialOutReader, DialOutServer, listening
 from labtests.streams.gnmi import GnmiClient, GnmiReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
-from labtests.streams.source import StreamSource
-from labtests.streams.told import ToldValues, Unreadable
+from labtests.streams.source import Hearers, StreamSource
+from labtests.streams.told import ToldValues, Unreadable, said
 
-MOST_SAMPLES, MOST_ALARMS, MOST_TROUBLES = 200_000, 2_000, 2_000
+MOST_SAMPLES, MOST_ALARMS = 200_000, 2_000
 """That are kept at once, of the phase that runs."""
+MOST_SAID = 1000
+"""Characters of a trouble."""
 READ_EVERY_S = 0.5
 CLOCK_OFF_S = 1.5
 """A device's clock may be off by so much, and its sampling, before that is told."""
@@ -38,6 +41,9 @@ READ_OUT_WITHIN_S = 30.0
 """Wall time for what has come when streams are closed: a full inbox takes some twenty seconds."""
 CAUGHT_UP_WITHIN_S = 2.0
 """Wall time in which what was sent until a moment has come."""
+
+
+_Timed = TypeVar("_Timed", StreamSample, StreamAlarm)
 
 
 class Reader(Protocol):
@@ -98,7 +104,7 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._ports: frozenset[tuple[str, str]] | None = None
         self._samples: deque[StreamSample] = deque(maxlen=MOST_SAMPLES)
         self._alarms: deque[StreamAlarm] = deque(maxlen=MOST_ALARMS)
-        self._troubles: deque[StreamTrouble] = deque(maxlen=MOST_TROUBLES)
+        self._troubles: dict[tuple[str, TroubleKind], StreamTrouble] = {}  # of each kind the sum
         self._pending: list[StreamRecord] = []
         self._listeners: list[Listener] = []
         self._orders = {source.device: self._order(source) for source in sources}
@@ -114,13 +120,13 @@ class Collectors(AbstractContextManager["Collectors"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
+    def close(self, *, read_out_within_s: float = READ_OUT_WITHIN_S) -> None:
         """Every stream is closed, and what has come is read. Closing twice is allowed."""
         for end in self._ends:
             end.close()
         self._ends.clear()
         self._closed.set()
-        self._thread.join(READ_OUT_WITHIN_S)
+        self._thread.join(read_out_within_s)
         for listener in self._listeners:
             listener.close()
 
@@ -146,8 +152,9 @@ class Collectors(AbstractContextManager["Collectors"]):
         """Only samples of these ports (device, port) are kept from now on, and nothing older."""
         with self._lock:
             self._ports = frozenset(ports)
-            for kept in (self._samples, self._alarms, self._troubles):
-                kept.clear()
+            self._samples.clear()
+            self._alarms.clear()
+            self._troubles.clear()
 
     def mark(self, now_s: float) -> None:
         """It is `now_s` on the lab's clock: whose stream has stopped, and whose clock is off, is
@@ -167,22 +174,22 @@ class Collectors(AbstractContextManager["Collectors"]):
     ) -> tuple[tuple[StreamSample, ...], tuple[StreamAlarm, ...], tuple[StreamTrouble, ...]]:
         """What has come since `begin`: samples of its ports, alarms and troubles of all."""
         with self._lock:
-            return tuple(self._samples), tuple(self._alarms), tuple(self._troubles)
+            return tuple(self._samples), tuple(self._alarms), tuple(self._troubles.values())
 
     # -- receiving: any thread -----------------------------------------------------------------
 
     def _open(self, source: StreamSource) -> None:
         """A stream that cannot be opened is told; the others go on."""
-        received, refused = self._received, self._refused
+        told = Hearers(self._received, self._refused)
         try:
             if source.place.kind == "gnmi":
-                self._ends.append(GnmiClient(source, received, refused))
+                self._ends.append(GnmiClient(source, told))
                 return
-            server = DialOutServer(source, received, refused)
+            server = DialOutServer(source, told)
             self._ends.append(server)
             self.sources[source.device] = listening(source, server.port)
         except LabError as error:
-            refused(source.device, str(error))
+            told.refused(source.device, str(error))
 
     def _received(self, device: str, content: bytes) -> None:
         self._inbox.put(Message(device, time.time(), content))
@@ -214,10 +221,11 @@ class Collectors(AbstractContextManager["Collectors"]):
         source = self.sources[device].place.kind
         try:
             told = self._readers[device].read(message.content)
-        except Unreadable as error:
+        except Exception as error:  # noqa: BLE001  # no device's bytes end the thread of all others
+            named = "" if isinstance(error, Unreadable) else f"{type(error).__name__}: "
             with self._lock:
                 at_s = self._orders[device].last_s or message.arrived_s
-                self._told(device, "unreadable", str(error), at_s, at_s)
+                self._told(device, "unreadable", f"{named}{error}", at_s, at_s)
             return
         with self._lock:
             order = self._orders[device]
@@ -233,7 +241,8 @@ class Collectors(AbstractContextManager["Collectors"]):
         elif self._ports is None or (record.device, record.port) in self._ports:
             if len(self._samples) == MOST_SAMPLES:
                 text = f"more than {MOST_SAMPLES} samples in one phase: the oldest are not kept"
-                self._tell(_trouble(record.device, "dropped", text, record.time_s))
+                lost = self._samples[0]
+                self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
             self._samples.append(record)
 
     def _hand(self) -> None:
@@ -260,17 +269,17 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._tell(replace(found, until_s=until_s - ahead_s))
 
     def _tell(self, found: StreamTrouble) -> None:
-        """One like the last of this device is counted with it."""
-        last = self._troubles[-1] if self._troubles else None
-        if last is not None and (last.device, last.kind) == (found.device, found.kind):
-            self._troubles.pop()
+        """One of a kind that this device had before is counted with it: nobody can make so many
+        that another is forgotten."""
+        key = (found.device, found.kind)
+        if (last := self._troubles.get(key)) is not None:
             found = replace(
                 last,
                 since_s=min(found.since_s, last.since_s),
                 until_s=max(found.until_s, last.until_s),
                 count=found.count + last.count,
             )
-        self._troubles.append(found)
+        self._troubles[key] = found
         if self._listeners:
             self._pending.append(found)
 
@@ -304,7 +313,7 @@ class Collectors(AbstractContextManager["Collectors"]):
         if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"
             self._tell(_trouble(device, "clock", text, now_s))
-            order.ahead_s += last_s - now_s
+            self._retime(order, last_s - now_s, -math.inf if first else now_s + CLOCK_OFF_S)
             return
         text = f"nothing has come of its stream for {now_s - last_s:.1f} s"
         kind: TroubleKind = "stopped"
@@ -312,8 +321,23 @@ class Collectors(AbstractContextManager["Collectors"]):
             kind, text = "behind", f"what comes of its stream is {now_s - last_s:.1f} s old"
         self._tell(replace(_trouble(device, kind, text, last_s), until_s=now_s))
 
+    def _retime(self, order: Order, off_s: float, beyond_s: float) -> None:
+        """From now on, and of what has come and is told to be later than that."""
+        order.ahead_s += off_s
+        _move(self._samples, order.device, off_s, beyond_s)
+        _move(self._alarms, order.device, off_s, beyond_s)
+
+
+def _move(kept: deque[_Timed], device: str, off_s: float, beyond_s: float) -> None:
+    for _ in range(len(kept)):
+        each = kept.popleft()
+        if each.device == device and each.time_s > beyond_s:
+            each = each._replace(time_s=each.time_s - off_s)
+        kept.append(each)
+
 
 def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTrouble:
+    text = said(text, MOST_SAID)
     return StreamTrouble(device=device, kind=kind, text=text, since_s=at_s, until_s=at_s)
 
 

@@ -9,31 +9,35 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import StreamMeaning
 from labtests.core.output import quoted_excerpt
 from labtests.protocols.needed import needed
-from labtests.streams.source import StreamSource, bound, options
-from labtests.streams.told import ToldValues, Unreadable, whole_number
+from labtests.streams.source import MS_PER_S, Hearers, StreamSource, bound, options
+from labtests.streams.told import (
+    MOST_PATH,
+    MOST_PATHS,
+    ToldValues,
+    Unreadable,
+    moment,
+    whole_number,
+)
 
 STREAMS_AT_ONCE = 8
 """Of one switch: one for each subscription, and more while it dials again."""
-MS_PER_S = 1000
+MOST_QUEUES = 64
+"""Of one port: more numbers than that are no row of queues."""
 
 
 class DialOutServer:
     """Hears one switch, until it is closed. `port` is where."""
 
-    def __init__(
-        self,
-        source: StreamSource,
-        received: Callable[[str, bytes], None],
-        refused: Callable[[str, str], None],
-    ) -> None:
+    def __init__(self, source: StreamSource, told: Hearers) -> None:
         grpc = needed("grpc")
-        self._source, self._received, self._refused = source, received, refused
+        self._source, self._told = source, told
         pool = ThreadPoolExecutor(max_workers=STREAMS_AT_ONCE, thread_name_prefix="dial-out")
         self._server = grpc.server(
             pool, options=options(source), maximum_concurrent_rpcs=STREAMS_AT_ONCE
@@ -51,11 +55,11 @@ class DialOutServer:
 
         try:
             for content in messages:
-                self._received(self._source.device, content)
+                self._told.received(self._source.device, content)
         except needed("grpc").RpcError:
             pass  # cut off: said below, as every end of a stream
         if not context.is_active():
-            self._refused(self._source.device, "the switch's stream was cut off")
+            self._told.refused(self._source.device, "the switch's stream was cut off")
         return bytes(dialout.DialoutResponse(response="").SerializeToString())
 
 
@@ -79,7 +83,7 @@ class DialOutReader:
         from labtests.protocols import dialout
 
         self._message, self._source = dialout.DialoutMsg, source
-        self._meanings: dict[str, StreamMeaning | None] = {}
+        self._meaning_of = lru_cache(MOST_PATHS)(source.table.meaning_of)
         self._error = needed("google.protobuf.message").DecodeError
 
     def read(self, content: bytes) -> list[ToldValues]:
@@ -94,7 +98,10 @@ class DialOutReader:
             raise Unreadable(
                 f"{named}no JSON ({error}): {quoted_excerpt(message.jsonData)}"
             ) from error
-        return self._tables(said, message.sensorPath)
+        try:
+            return self._tables(said, message.sensorPath)
+        except RecursionError as error:
+            raise Unreadable(f"{message.sensorPath}: {error}") from error
 
     def _tables(self, said: Any, path: str) -> list[ToldValues]:
         whole = _any_case(said, "Notification")
@@ -104,7 +111,8 @@ class DialOutReader:
         if time_ms is None:
             raise Unreadable(f"{path}: it has no Timestamp")
         rows = [(where, row) for where, row in _rows(whole) if isinstance(row, Mapping)]
-        return [self._row(where, row, time_ms / MS_PER_S) for where, row in rows]
+        time_s = moment(time_ms / MS_PER_S)
+        return [self._row(where, row, time_s) for where, row in rows]
 
     def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
         port = self._source.table.port_of(str(row.get("IfName")))
@@ -127,13 +135,15 @@ class DialOutReader:
         if meaning.scope == "port":
             told.take(meaning, path, value)
             return
-        for index, each in enumerate(_by_index(value, most=meaning.counter in GAUGES)):
+        numbers = _by_index(value, most=meaning.counter in GAUGES)
+        if len(numbers) > MOST_QUEUES:
+            told.refuse(path, f"has {len(numbers)} numbers, which are no row of queues")
+            return
+        for index, each in enumerate(numbers):
             told.take(meaning._replace(index=index), path, each)
 
     def _meaning(self, path: str) -> StreamMeaning | None:
-        if path not in self._meanings:
-            self._meanings[path] = self._source.table.meaning_of(path)
-        return self._meanings[path]
+        return self._meaning_of(path) if len(path) <= MOST_PATH else None
 
 
 def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

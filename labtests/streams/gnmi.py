@@ -5,19 +5,17 @@ ON_CHANGE for states; values as JSON_IETF (trees, or leaves; 64-bit integers are
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-from labtests.capabilities.streams import StreamMeaning
 from labtests.core.output import excerpt
 from labtests.protocols.needed import needed
-from labtests.streams.source import StreamSource, channel
-from labtests.streams.told import ToldValues, Unreadable
+from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, Hearers, StreamSource, channel
+from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable, moment
 
 METHOD = "/gnmi.gNMI/Subscribe"
 NS_PER_S = 10**9
-LEAST_WAIT_S, MOST_WAIT_S = 0.5, 15.0
-"""Before it is tried again: doubled each time that nothing came."""
 
 
 def request(source: StreamSource, *, optional: bool = True) -> Any:
@@ -49,13 +47,8 @@ def request(source: StreamSource, *, optional: bool = True) -> Any:
 class GnmiClient:
     """Subscribes at one switch, again and again until it is closed."""
 
-    def __init__(
-        self,
-        source: StreamSource,
-        received: Callable[[str, bytes], None],
-        refused: Callable[[str, str], None],
-    ) -> None:
-        self._source, self._received, self._refused = source, received, refused
+    def __init__(self, source: StreamSource, told: Hearers) -> None:
+        self._source, self._told = source, told
         self._grpc, self._request = needed("grpc"), request(source)
         self._ended = threading.Event()
         self._call: Any = None
@@ -75,42 +68,56 @@ class GnmiClient:
     def _keep_open(self) -> None:
         wait_s = LEAST_WAIT_S
         while not self._ended.is_set():
-            came = 0
+            came, over = 0, threading.Event()
             try:
-                for content in self._subscribed():
+                for content in self._subscribed(over):
                     came += 1
-                    self._received(self._source.device, content)
-                self._refused(self._source.device, "the switch has ended the stream")
+                    self._told.received(self._source.device, content)
+                self._told.refused(self._source.device, "the switch has ended the stream")
             except self._grpc.RpcError as error:
                 if not self._ended.is_set():
-                    self._refused(self._source.device, _said(error))
-                if not came and self._source.table.optional:
+                    self._told.refused(self._source.device, _said(error))
+                if not came and _of_paths(error):
                     self._request = request(self._source, optional=False)
+            finally:
+                over.set()
             wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
             self._ended.wait(wait_s)
 
-    def _subscribed(self) -> Any:
+    def _subscribed(self, over: threading.Event) -> Any:
         login = self._source.login if self._source.place.tls is not None else None
         metadata = None if login is None else (("username", login[0]), ("password", login[1]))
         subscribe = self._channel.stream_stream(METHOD, _serialized)  # answers stay bytes
-        self._call = subscribe(self._requests(), metadata=metadata)
+        self._call = subscribe(self._requests(over), metadata=metadata)
         return self._call
 
-    def _requests(self) -> Iterator[Any]:
-        """One, and no end: some servers take an end for that of the stream."""
+    def _requests(self, over: threading.Event) -> Iterator[Any]:
+        """One, and no end while the stream lasts: some servers take an end for that of the stream.
+        gRPC has a thread of its own that waits for it."""
         yield self._request
-        self._ended.wait()
+        over.wait()
 
 
 def _serialized(message: Any) -> bytes:
     return bytes(message.SerializeToString())
 
 
+def _of_paths(error: Any) -> bool:
+    """Whether a server that was reached, and knows who asks, has refused what is asked for. Some
+    answer a path that they do not have with UNKNOWN."""
+    asked = ("INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED", "FAILED_PRECONDITION", "UNKNOWN")
+    return _status(error) in asked
+
+
 def _said(error: Any) -> str:
     """What gRPC says, without what it repeats."""
-    code, details = getattr(error, "code", None), getattr(error, "details", None)
-    named = code().name if callable(code) else type(error).__name__
-    return excerpt(f"{named}: {details() if callable(details) else ''}".strip(), 400)
+    details = getattr(error, "details", None)
+    return excerpt(f"{_status(error)}: {details() if callable(details) else ''}".strip(), 400)
+
+
+def _status(error: Any) -> str:
+    code = getattr(error, "code", None)
+    return str(code().name) if callable(code) else type(error).__name__
 
 
 class GnmiReader:
@@ -120,8 +127,8 @@ class GnmiReader:
         from labtests.protocols import gnmi  # needs the extra
 
         self._gnmi, self._source = gnmi, source
-        self._paths: dict[tuple[bytes, bytes], str] = {}
-        self._meanings: dict[str, StreamMeaning | None] = {}
+        self._texts = lru_cache(MOST_PATHS)(self._text)
+        self._meaning_of = lru_cache(MOST_PATHS)(source.table.meaning_of)
 
     def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, path by path. Raises Unreadable."""
@@ -130,30 +137,34 @@ class GnmiReader:
         except self._decode_error as error:
             raise Unreadable(f"no SubscribeResponse: {error}") from error
         update = message.update
-        prefix, time_s = update.prefix.SerializeToString(), update.timestamp / NS_PER_S
-        return [self._told(prefix, update.prefix, each, time_s) for each in update.update]
+        if not update.update:
+            return []
+        prefix, time_s = update.prefix.SerializeToString(), moment(update.timestamp / NS_PER_S)
+        return [self._told(prefix, each, time_s) for each in update.update]
 
     @property
     def _decode_error(self) -> type[Exception]:
         error: type[Exception] = needed("google.protobuf.message").DecodeError
         return error
 
-    def _told(self, prefix: bytes, parent: Any, update: Any, time_s: float) -> ToldValues:
-        path = self._path(prefix, parent, update.path)
-        try:
-            value = self._gnmi.value(update.val)
-        except ValueError as error:
-            raise Unreadable(f"{path}: {error}") from error
+    def _told(self, prefix: bytes, update: Any, time_s: float) -> ToldValues:
+        """What of it cannot be read is told, and takes no other update with it."""
+        own = update.path.SerializeToString()
+        if len(prefix) + len(own) > 2 * MOST_PATH:
+            told = ToldValues(path="", device_s=time_s, values=[], unread=[])
+            told.refuse("a path", f"has {len(prefix) + len(own)} bytes")
+            return told
+        path = self._texts(prefix, own)
         told = ToldValues(path=path, device_s=time_s, values=[], unread=[])
-        self._read(told, path, value)
+        try:
+            self._read(told, path, self._gnmi.value(update.val))
+        except (ValueError, RecursionError) as error:
+            told.refuse(path, f"cannot be read: {error}")
         return told
 
-    def _path(self, prefix: bytes, parent: Any, path: Any) -> str:
-        key = (prefix, path.SerializeToString())
-        known = self._paths.get(key)
-        if known is None:
-            known = self._paths[key] = self._gnmi.text(parent, path)
-        return known
+    def _text(self, prefix: bytes, own: bytes) -> str:
+        """One text of both."""
+        return self._gnmi.text(*map(self._gnmi.pb2.Path.FromString, (prefix, own)))
 
     def _read(self, told: ToldValues, path: str, value: Any) -> None:
         """A tree's leaves have their names behind the path, without the module's."""
@@ -166,10 +177,7 @@ class GnmiReader:
                 known = each.get(key) if isinstance(each, Mapping) else None
                 self._read(told, f"{path}[{key}={known}]", each if known is not None else {})
             return
-        try:
-            meaning = self._meanings[path]
-        except KeyError:
-            meaning = self._meanings[path] = self._source.table.meaning_of(path)
+        meaning = self._meaning_of(path) if len(path) <= MOST_PATH else None
         if meaning is not None:
             told.take(meaning, path, value)
 

@@ -9,15 +9,13 @@ from typing import Literal
 
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import (
+    GAP,
     StreamAlarm,
     StreamMeaning,
     StreamSample,
     TroubleKind,
 )
 from labtests.streams.told import ToldValues
-
-GAP = 2.5
-"""So many intervals without a sample of a path are a gap: switches are late by a part of one."""
 
 Tell = Callable[[TroubleKind, str, float, float], None]
 """A trouble: kind, text, from and to, in seconds of the device's clock."""

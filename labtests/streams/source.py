@@ -1,5 +1,6 @@
 """Where a stream comes from, and what opens it: addresses, files of TLS, who logs in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,15 @@ from labtests.core.errors import DeviceError
 from labtests.inventory import TelemetryPlace
 from labtests.protocols.needed import needed
 
+MS_PER_S = 1000
 MESSAGE_BYTES = 16 * 2**20
 """The longest message that is taken. A switch of 128 ports sends some 200 kB of JSON."""
+LEAST_WAIT_S, MOST_WAIT_S = 0.5, 15.0
+"""Before who is gone is called again: doubled each time that nothing came. gRPC's own waiting, up
+to two minutes in which each call fails unheard, is not to come on top."""
+PING_EVERY_S, PONG_WITHIN_S = 301.0, 20.0
+"""Who lost its power says no farewell: a stream over which nothing comes any more is seen to be
+dead. Servers hang up on who pings more often than every five minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +32,27 @@ class StreamSource:
     login: tuple[str, str] | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Hearers:
+    """Who is told, by device: what came, as bytes, and why nothing comes. Called from any thread,
+    and never waits."""
+
+    received: Callable[[str, bytes], None]
+    refused: Callable[[str, str], None]
+
+
 def options(source: StreamSource) -> list[tuple[str, Any]]:
-    """Of a channel, or of a server. No keepalive: servers hang up on who pings more often than
-    every five minutes, and a stream that stops is seen by what does not come."""
+    """Of a channel, or of a server. A lab's switches are not behind the proxy of the web."""
     told: list[tuple[str, Any]] = [
         ("grpc.max_receive_message_length", MESSAGE_BYTES),
         ("grpc.so_reuseport", 0),
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.initial_reconnect_backoff_ms", round(LEAST_WAIT_S * MS_PER_S)),
+        ("grpc.max_reconnect_backoff_ms", round(LEAST_WAIT_S * MS_PER_S)),
+        ("grpc.keepalive_time_ms", round(PING_EVERY_S * MS_PER_S)),
+        ("grpc.keepalive_timeout_ms", round(PONG_WITHIN_S * MS_PER_S)),
+        ("grpc.http2.ping_timeout_ms", round(PONG_WITHIN_S * MS_PER_S)),
+        ("grpc.http2.max_pings_without_data", 0),
     ]
     tls = source.place.tls
     if tls is not None and tls.server_name is not None:

@@ -198,7 +198,7 @@ def _nothing_lost(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterato
         yield _loaded(evidence, each)
     yield from _as_much_as_others(evidence)
     drops = [*_drops(evidence), *_refused(evidence)]
-    yield from chain.from_iterable(port_drops.exactly_zero(each) for each in drops)
+    yield from chain.from_iterable(port_drops.exactly_zero(evidence, each) for each in drops)
     yield from balances(evidence)
     yield from repeated_nothing(evidence)
     yield from _quiet(evidence)

@@ -7,24 +7,26 @@ switch keeps by itself, does not. When in the interval it was, nobody knows.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import fmean, median, median_low
+from statistics import fmean, median_low
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.capabilities.streams import StreamSample
 from labtests.measure.evidence import Evidence
-from labtests.measure.streamed import Streamed, StreamKey
+from labtests.measure.streamed import StreamKey
 
 TIMES_THE_MEAN = 4
 LEAST_FRAMES = 10
 """A queue that never holds more is what any two senders make."""
+LEAST_SAMPLES = 3
+"""Under traffic: of fewer nobody knows what is usual."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Burst:
     """A queue of a port (device, port) held `peak_bytes` at a moment from `since_s` to `until_s` of
-    the lab's clock, and `mean_bytes` in the mean of the phase. `flows` then ran."""
+    the lab's clock, and `mean_bytes` in the mean of the traffic. `flows` then ran."""
 
     device: str
     port: str
@@ -47,16 +49,22 @@ def bursts(evidence: Evidence) -> tuple[Burst, ...]:
         replace(burst, flows=_running(evidence.flows, burst))
         for key, series in streamed.series.items()
         if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)
-        for burst in _of_queue(streamed, key, series, max(least_bytes, _usual(evidence, series)))
+        for burst in _of_queue(evidence, key, series, max(least_bytes, _usual(evidence, key)))
     ]
     return tuple(sorted(found, key=lambda burst: (burst.since_s, burst.device, burst.queue)))
 
 
 def _of_queue(
-    streamed: Streamed, key: StreamKey, series: tuple[StreamSample, ...], least_bytes: float
+    evidence: Evidence, key: StreamKey, series: tuple[StreamSample, ...], least_bytes: float
 ) -> Iterator[Burst]:
     device, port, _, queue, counter = key
-    mean_bytes = _mean(streamed, key, series)
+    assert evidence.streamed is not None
+    if evidence.streamed.stale(device, evidence.end_s):
+        return  # it may be of a time before
+    if not enough(evidence, key):
+        return
+    age_s = evidence.streamed.ages_s.get(device, 0.0)
+    mean_bytes = _mean(evidence, key)
     last: Burst | None = None
     for before, now in pairwise(series):
         news = counter == c.QUEUE_PEAK_BYTES or now.value > before.value
@@ -71,7 +79,7 @@ def _of_queue(
             device=device,
             port=port,
             queue=queue,
-            since_s=before.time_s,
+            since_s=before.time_s - age_s,
             until_s=now.time_s,
             peak_bytes=now.value,
             mean_bytes=mean_bytes,
@@ -80,22 +88,37 @@ def _of_queue(
         yield last
 
 
-def _usual(evidence: Evidence, series: tuple[StreamSample, ...]) -> float:
+def enough(evidence: Evidence, key: StreamKey) -> bool:
+    """Whether a queue was sampled often enough under traffic to know what it usually holds."""
+    assert evidence.streamed is not None
+    series = evidence.streamed.series.get(key, ())
+    inside = [s for s in series if evidence.start_s < s.time_s <= evidence.end_s]
+    return len(inside) >= LEAST_SAMPLES
+
+
+def _usual(evidence: Evidence, key: StreamKey) -> float:
     """So many times what half of the intervals of the traffic did not exceed: what a queue holds
     again and again is no burst."""
-    if series[0].counter == c.QUEUE_MOST_BYTES:
+    peaks = _under_traffic(evidence, key)
+    if not peaks or key[-1] == c.QUEUE_MOST_BYTES:
         return 0.0
-    peaks = [s.value for s in series if evidence.start_s < s.time_s <= evidence.end_s + 1]
-    return TIMES_THE_MEAN * median_low(peaks) if peaks else 0.0
+    return TIMES_THE_MEAN * median_low(peaks)
 
 
-def _mean(streamed: Streamed, key: StreamKey, series: tuple[StreamSample, ...]) -> float:
-    """Of the lengths at the sampled moments; where none are streamed, what half of the intervals
-    did not exceed."""
-    lengths = streamed.series.get((*key[:-1], c.QUEUE_LENGTH_BYTES), ())
+def _mean(evidence: Evidence, key: StreamKey) -> float:
+    """Of the lengths at the sampled moments of the traffic; where none are streamed, of the most of
+    each interval, which is more."""
+    lengths = _under_traffic(evidence, (*key[:-1], c.QUEUE_LENGTH_BYTES))
     if lengths:
-        return fmean(sample.value for sample in lengths)
-    return 0.0 if key[-1] == c.QUEUE_MOST_BYTES else float(median(s.value for s in series))
+        return fmean(lengths)
+    peaks = _under_traffic(evidence, key)
+    return fmean(peaks) if peaks and key[-1] == c.QUEUE_PEAK_BYTES else 0.0
+
+
+def _under_traffic(evidence: Evidence, key: StreamKey) -> list[int]:
+    assert evidence.streamed is not None
+    within = evidence.streamed.spanning(key, evidence.start_s, evidence.end_s)
+    return [sample.value for sample in within]
 
 
 def _running(flows: tuple[FlowResult, ...], burst: Burst) -> tuple[str, ...]:

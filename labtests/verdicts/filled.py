@@ -99,7 +99,7 @@ def _took_what_came(evidence: Evidence, controls: tuple[Evidence, ...]) -> Itera
         port = (place.switch, place.switch_port)
         yield _paused(evidence, place)
         into = evidence.change(port, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
-        yield from port_drops.exactly_zero(into)
+        yield from port_drops.exactly_zero(evidence, into)
         if not any(
             each.change(port, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase
             for each in controls

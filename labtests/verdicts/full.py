@@ -41,7 +41,9 @@ def _full(evidence: Evidence) -> Iterator[Finding]:
 def _nothing_dropped(evidence: Evidence) -> Iterator[Finding]:
     """By the ports' own accounts, queues that no packet of ours is in included."""
     wred = evidence.change(evidence.bottleneck, "port", None, c.WRED_DROPPED_PACKETS)
-    yield from port_drops.exactly_zero(wred)
+    yield from port_drops.exactly_zero(evidence, wred)
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         for counter in (c.BUFFER_DROPPED_IN_PACKETS, c.BUFFER_DROPPED_OUT_PACKETS):
-            yield from port_drops.exactly_zero(evidence.change(where, "port", None, counter))
+            yield from port_drops.exactly_zero(
+                evidence, evidence.change(where, "port", None, counter)
+            )

@@ -81,11 +81,11 @@ def _held_within(
     )
     for port in dict.fromkeys(port for port, _ in places):
         into = evidence.change(port, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
-        yield from port_drops.exactly_zero(into)
+        yield from port_drops.exactly_zero(evidence, into)
         if not any(_refused(control, port) for control in controls):
             yield unproven(f"{name_of(into)}: no control has shown that it counts")
     for queue in sorted(evidence.queues):
-        yield from port_drops.exactly_zero(port_drops.queue_drops(evidence, queue))
+        yield from port_drops.exactly_zero(evidence, port_drops.queue_drops(evidence, queue))
     paused = 0
     for port, priority in places:
         sent = evidence.change(port, "priority", priority, c.PFC_TX_FRAMES)

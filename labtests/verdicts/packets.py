@@ -545,7 +545,7 @@ def _missed(flows: Iterable[FlowResult]) -> int:
 def none_dropped(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """Exactly 0 drops in each of these queues."""
     for queue in queues:
-        yield from port_drops.exactly_zero(port_drops.queue_drops(evidence, queue))
+        yield from port_drops.exactly_zero(evidence, port_drops.queue_drops(evidence, queue))
 
 
 def _balance(what: str, astray: int, note: str) -> Finding:

@@ -32,7 +32,7 @@ def queue_forwarded(evidence: Evidence, queue: int) -> Difference:
 
 def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
     """Exactly 0 dropped, in a queue that is seen to forward. Noise never softens a drop."""
-    yield from exactly_zero(queue_drops(evidence, queue))
+    yield from exactly_zero(evidence, queue_drops(evidence, queue))
     moved = queue_forwarded(evidence, queue)
     if moved.increase is None:
         yield missing(moved, "> 0", "packets")
@@ -42,8 +42,9 @@ def no_drop(evidence: Evidence, queue: int) -> Iterator[Finding]:
         yield passed(fact_of(moved, "> 0", "packets"))
 
 
-def exactly_zero(drops: Difference) -> Iterator[Finding]:
-    """0, known to be 0."""
+def exactly_zero(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
+    """0, known to be 0; and where a queue counts dropped bytes, too, these are 0: a counter that
+    stands still beside one that grows is no proof."""
     if drops.increase is None:
         yield missing(drops, "= 0", "packets")
     elif drops.increase:
@@ -51,6 +52,17 @@ def exactly_zero(drops: Difference) -> Iterator[Finding]:
         yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     else:
         yield passed(fact_of(drops, "= 0", "packets", margin=0))
+        yield from _no_byte_either(evidence, drops)
+
+
+def _no_byte_either(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
+    device, port, _, queue, counter = drops.key
+    if counter == c.QUEUE_DROPPED_PACKETS:
+        size = evidence.change((device, port), "queue", queue, c.QUEUE_DROPPED_BYTES)
+        if size.increase:
+            fact = fact_of(size, "= 0", "bytes", margin=-size.increase)
+            grew = f"{name_of(size)} grew by {size.increase}, and {counter} stayed 0"
+            yield disagreement(f"counters disagree: {grew}", fact)
 
 
 def some_drop(evidence: Evidence, queue: int) -> Finding:
@@ -75,14 +87,14 @@ def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
     for where in dict.fromkeys((*path.opposite(evidence), evidence.bottleneck)):
         into = evidence.change(where, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
         if evidence.has(into):
-            said = exactly_zero(into)
+            said = exactly_zero(evidence, into)
             yield from (or_unproven(f, _NOT_OURS) for f in said) if ours_are_whole else said
         yield from port_and_queues_agree(evidence, where)
     for where in path.opposite(evidence):
         for queue in evidence.queues:
             drops = evidence.change(where, "queue", queue, c.QUEUE_DROPPED_PACKETS)
             if where in evidence.transit or evidence.has(drops):
-                yield from exactly_zero(drops)
+                yield from exactly_zero(evidence, drops)
 
 
 _NOT_OURS = "not from these flows: every packet of theirs was sent, forwarded and received"
@@ -108,7 +120,7 @@ def none_dropped_by_ports(evidence: Evidence) -> Iterator[Finding]:
     for counter in _PORT_DROPS:
         drops = evidence.change(evidence.bottleneck, "port", None, counter)
         if evidence.has(drops):
-            yield from exactly_zero(drops)
+            yield from exactly_zero(evidence, drops)
 
 
 def drops_of_bottleneck(evidence: Evidence, queues: Iterable[int]) -> Iterator[Difference]:
@@ -137,7 +149,7 @@ def port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fin
         return
     if not by_queue:
         for difference in port:
-            yield from exactly_zero(difference)
+            yield from exactly_zero(evidence, difference)
         return
     for difference in (*port, *by_queue):
         if difference.increase is None:

@@ -5,12 +5,13 @@ what it confirms); where it contradicts a counter, both are named and nothing pa
 is missing, or stopped, takes away its own numbers and nothing else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.measure.streamed import HeadroomLeft, Streamed
-from labtests.verdicts.bursts import bursts
+from labtests.measure.evidence import Difference, Evidence
+from labtests.measure.streamed import HeadroomLeft, Streamed, StreamKey
+from labtests.verdicts.bursts import bursts, enough
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -32,18 +33,17 @@ COMPARED = frozenset(
 """What both count: packets that were dropped or marked, pause frames."""
 
 
+LEAST_FRAME_BYTES = 64
+
+
 def third_witness(evidence: Evidence) -> Iterator[Finding]:
     """Beside the counters of a lossless verdict; nothing where nothing was streamed."""
     streamed = evidence.streamed
     if streamed is None:
         return
     yield from (_headroom_fact(each) for each in headrooms(evidence))
-    same = 0
-    for difference in evidence.changes.values():
-        found = _against(evidence, streamed, difference)
-        same += found is True
-        if isinstance(found, Finding):
-            yield found
+    yield from _contradictions(evidence)
+    same = sum(_against(evidence, streamed, d) is True for d in evidence.changes.values())
     broken = "; ".join(_broken(evidence, streamed))
     yield passed(
         Fact(
@@ -82,20 +82,36 @@ def headrooms(evidence: Evidence) -> tuple[HeadroomLeft, ...]:
     if evidence.streamed is None:
         return ()
     places = [each for each in evidence.senders if each.switch in evidence.streamed.every_s]
-    ports = dict.fromkeys(((p.switch, p.switch_port), _priority(p)) for p in places)
+    ports = dict.fromkeys(((p.switch, p.switch_port), p.group) for p in places)
     return tuple(
-        evidence.streamed.headroom(port, priority, evidence.start_s, evidence.end_s)
+        _believed(
+            evidence,
+            evidence.streamed.headroom(port, priority, evidence.start_s, evidence.end_s),
+        )
         for port, priority in ports
     )
 
 
-def _priority(place: Place) -> int:
-    """That of the sender's class; of one whose NIC has no classes, its queue's number."""
-    return place.queue if place.priority is None else place.priority
+def _believed(evidence: Evidence, left: HeadroomLeft) -> HeadroomLeft:
+    """Who has sent pause frames has had frames in its headroom: what came until the sender heard
+    them. Less than one is another unit, or a value that nobody renews."""
+    key = (left.device, left.port, "priority", left.priority, c.PFC_TX_FRAMES)
+    sent = evidence.changes.get(key)
+    if left.peak_bytes is None or left.is_bound == "at least" or sent is None or not sent.increase:
+        return left  # moments may all be without
+    if left.peak_bytes >= LEAST_FRAME_BYTES:
+        return left
+    why = f"{left.peak_bytes} bytes at most beside {sent.increase} pause frames: it is not believed"
+    return replace(left, peak_bytes=None, at_s=None, because=why)
+
+
+_ONLY_A_BOUND = {
+    "at least": "of sampled moments: it may have been more between them",
+    "at most": "as much was shown before this phase: in it, it was that or less",
+}
 
 
 def _headroom_fact(found: HeadroomLeft) -> Finding:
-    moments = "of sampled moments: it may have been more between them"
     bound = "reported" if found.room_bytes is None else f"<= {found.room_bytes}"
     return passed(
         Fact(
@@ -104,7 +120,7 @@ def _headroom_fact(found: HeadroomLeft) -> Finding:
             bound=bound,
             unit="bytes",
             margin=found.margin_bytes,
-            note=found.because or (moments if found.momentary else ""),
+            note=found.because or _ONLY_A_BOUND.get(found.is_bound, ""),
         )
     )
 
@@ -113,13 +129,15 @@ def _kept_headroom(evidence: Evidence) -> Iterator[Finding]:
     seen = headrooms(evidence)
     if not seen:
         yield unproven("nothing was streamed of the ports where the flows come in")
+    yield from _contradictions(evidence)
     for found in seen:
         fact = _headroom_fact(found).facts
         where = f"{found.device} {found.port} priority {found.priority}"
-        if found.margin_bytes is None or found.momentary:
-            why = found.because or "only sampled moments are known"
+        beyond = found.margin_bytes is not None and found.margin_bytes < 0
+        if found.margin_bytes is None or found.is_bound == ("at most" if beyond else "at least"):
+            why = found.because or _ONLY_A_BOUND[found.is_bound]
             yield unproven(f"{where}: {why}", *fact)
-        elif found.margin_bytes < 0:
+        elif beyond:
             yield failed(f"{where} took {-found.margin_bytes} bytes more than its headroom", *fact)
         else:
             yield passed(*fact)
@@ -128,7 +146,7 @@ def _kept_headroom(evidence: Evidence) -> Iterator[Finding]:
 def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
     streamed = evidence.streamed
     series = streamed.series if streamed is not None else {}
-    queues = {key[:4] for key in series if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)}
+    queues = {key for key in series if key[-1] in (c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES)}
     if streamed is None or not queues:
         yield unproven("no switch streamed the most that its queues held")
         return
@@ -136,6 +154,10 @@ def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
         Fact(name="queues looked at", measured=len(queues), bound="reported", unit="queues")
     )
     yield from (unproven(text) for text in _broken(evidence, streamed))
+    yield from (unproven(text) for text in sorted(_unseen(evidence, streamed, queues)))
+    yield from _contradictions(evidence)
+    stale = {key[0]: streamed.stale(key[0], evidence.end_s) for key in sorted(queues)}
+    yield from (unproven(f"{device}: {why}") for device, why in stale.items() if why)
     for each in bursts(evidence):
         flows = ", ".join(each.flows) or "no flow of ours"
         since_s, until_s = each.since_s - evidence.start_s, each.until_s - evidence.start_s
@@ -144,6 +166,26 @@ def _no_bursts(evidence: Evidence) -> Iterator[Finding]:
             f"moment from {since_s:.1f} to {until_s:.1f} s of the phase, and "
             f"{each.mean_bytes:.0f} in the mean; then ran {flows}"
         )
+
+
+def _contradictions(evidence: Evidence) -> Iterator[Finding]:
+    """A stream that is not right about counters is not believed in what only it tells."""
+    if evidence.streamed is not None:
+        for difference in evidence.changes.values():
+            found = _against(evidence, evidence.streamed, difference)
+            if isinstance(found, Finding):
+                yield found
+
+
+def _unseen(evidence: Evidence, streamed: Streamed, queues: Collection[StreamKey]) -> Iterator[str]:
+    receiver = evidence.receiver
+    if (receiver.switch, receiver.switch_port) not in {key[:2] for key in queues}:
+        yield f"nothing was streamed of {receiver.switch} {receiver.switch_port}"
+    for key in queues:
+        if why := streamed.unseen(key, evidence.start_s, evidence.end_s):
+            yield f"{key[0]}: {why}"
+        elif not enough(evidence, key):
+            yield f"{key[0]} {key[1]} queue {key[3]} was sampled too rarely under traffic"
 
 
 def _broken(evidence: Evidence, streamed: Streamed) -> Iterator[str]:

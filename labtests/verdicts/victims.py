@@ -58,7 +58,7 @@ def _spared(evidence: Evidence, payload_share: float) -> Iterator[Finding]:
     held = _held(evidence, place)
     yield finding if held else outcome.or_unproven(finding, f"the limit of {flow.sender}")
     for queue in sorted(evidence.queues):
-        yield from port_drops.exactly_zero(port_drops.queue_drops(evidence, queue))
+        yield from port_drops.exactly_zero(evidence, port_drops.queue_drops(evidence, queue))
     yield from among.repeated_nothing(evidence)
 
 

@@ -40,14 +40,14 @@ class Now:
             self.per_s[name] = (sample.value - before) / passed_s
         elif before is not None and sample.value < before:
             self.per_s.pop(name, None)
-        self.values[name], self.units[name] = sample.value, sample.unit
+        self.units[name], self.values[name] = sample.unit, sample.value  # who scrapes has both
         self.at_s[name] = sample.time_s
 
     @property
     def bits_per_s(self) -> float | None:
-        """Of what leaves by the queue."""
+        """Of what leaves by the queue, by what was counted; else as the switch says it."""
         bytes_per_s = self.per_s.get(c.QUEUE_FORWARDED_BYTES)
-        return None if bytes_per_s is None else 8 * bytes_per_s
+        return self.values.get(c.QUEUE_BITS_PER_S) if bytes_per_s is None else 8 * bytes_per_s
 
     def first(self, *counters: str) -> int | None:
         """The value of the first of these that is told."""

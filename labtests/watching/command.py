@@ -33,7 +33,7 @@ class WatchRequest:
 
 
 def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
-    """Draw until the end; the exit code. Switches that dial are told to, and no longer at the end.
+    """Draw until the end; the exit code. What switches have to be told is put back at the end.
     Raises LabError: also where the testbed names no stream."""
     if all(device.telemetry is None for device in asked.testbed.devices):
         raise LabError(
@@ -43,7 +43,7 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
     request = OpenRequest(
         testbed=asked.testbed,
         word="watch",
-        changes=any(d.telemetry and d.telemetry.kind == "dial-out" for d in asked.testbed.devices),
+        changes=any(d.telemetry and d.telemetry.is_told for d in asked.testbed.devices),
         dry_run=asked.dry_run,
         faults=asked.faults,
     )
@@ -54,25 +54,29 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
         _draw(there.lab, exporting, asked, console)
     board = exporting.board
     console.print(view(board, every=asked.every))  # with what was on its way
-    if exporting.lost:
-        say(f"{exporting.lost} records came faster than they could be taken, and are not in it")
+    for sentence in exporting.missing:
+        say(sentence)
     say(f"{board.samples} samples, {board.alarms} alarms, {board.troubles} troubles")
     return 0
 
 
 @contextmanager
 def _exporting(lab: Lab, asked: WatchRequest, say: Say) -> Iterator[Exporting]:
-    open_streams(lab, say, epoch_s=float(getattr(lab.clock, "epoch_s", 0.0)))
-    streams = lab.streams
-    assert streams is not None
-    exporting = Exporting(streams, asked.testbed.name, asked.wanted)
     try:
-        yield exporting
-        streams.mark(lab.clock.now_s())  # what is on its way has come
+        open_streams(lab, say, epoch_s=float(getattr(lab.clock, "epoch_s", 0.0)))
+        streams = lab.streams
+        assert streams is not None
+        streams.begin(())  # nothing is kept for a phase
+        exporting = Exporting(streams, asked.testbed.name, asked.wanted)
+        try:
+            yield exporting
+            streams.mark(lab.clock.now_s())  # what is on its way has come
+        finally:
+            exporting.close()
     finally:
-        exporting.close()
-        streams.close()
-        lab.streams = None
+        if lab.streams is not None:
+            lab.streams.close()
+            lab.streams = None
 
 
 def _draw(lab: Lab, exporting: Exporting, asked: WatchRequest, console: Console) -> None:

@@ -5,14 +5,13 @@ https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/ (escapin
 https://prometheus.io/docs/specs/om/open_metrics_spec/
 """
 
-import importlib
 import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO
 
 from labtests.capabilities.streams import StreamAlarm, StreamRecord, StreamTrouble
-from labtests.core.errors import LabError
+from labtests.core import prometheus
 from labtests.watching.board import Board
 
 _SPECIAL = re.compile(r"([,= \\])")
@@ -77,7 +76,7 @@ class StreamMetrics:
 
     def collect(self) -> Iterator[Any]:
         """Families, as prometheus_client wants them."""
-        core = _client("prometheus_client.core")
+        core = prometheus.client("prometheus_client.core")
         labels = ["lab", "device", "port", "priority"]
         families: dict[str, Any] = {}
         for place, now in list(self._board.places.items()):
@@ -98,31 +97,12 @@ class StreamMetrics:
 
 def text(board: Board, lab: str) -> str:
     """What Prometheus is answered now, in OpenMetrics' text form."""
-    registry = _client("prometheus_client").CollectorRegistry()
+    registry = prometheus.client().CollectorRegistry()
     registry.register(StreamMetrics(board, lab))
-    latest = _client("prometheus_client.openmetrics.exposition").generate_latest(registry)
+    latest = prometheus.client("prometheus_client.openmetrics.exposition").generate_latest(registry)
     return str(latest.decode())
 
 
 def serve(board: Board, lab: str, address: str, port: int) -> Any:
     """Answers Prometheus until `shutdown` of what is returned. Raises LabError."""
-    client = _client("prometheus_client")
-    registry = client.CollectorRegistry(auto_describe=False)
-    registry.register(StreamMetrics(board, lab))
-    try:
-        server, _ = client.start_http_server(port, addr=address, registry=registry)
-    except OSError as error:
-        raise LabError(
-            f"nothing can be served at {address}, port {port}: {error.strerror}\n"
-            "  remedy: an address of this machine, and a port that is free"
-        ) from error
-    return server
-
-
-def _client(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise LabError(
-            "metrics need the package prometheus_client\n  remedy: pip install 'labtests[metrics]'"
-        ) from error
+    return prometheus.serve(StreamMetrics(board, lab), address, port)

@@ -36,7 +36,7 @@ def _row(place: BoardRow, now: Now) -> Iterator[Text]:
     yield Text("" if rate is None else f"{rate / 1e9:.2f}")
     yield _kilobytes(now.first(c.QUEUE_LENGTH_BYTES, c.INGRESS_BYTES))
     yield _kilobytes(now.first(c.QUEUE_PEAK_BYTES, c.QUEUE_MOST_BYTES, c.INGRESS_PEAK_BYTES))
-    yield _kilobytes(now.first(c.HEADROOM_PEAK_BYTES, c.HEADROOM_BYTES))
+    yield _kilobytes(now.first(c.HEADROOM_PEAK_BYTES, c.HEADROOM_MOST_BYTES, c.HEADROOM_BYTES))
     yield _count(now.first(c.PFC_RX_FRAMES), "cyan")
     yield _count(now.first(c.PFC_TX_FRAMES), "cyan")
     yield _count(now.first(c.QUEUE_MARKED_PACKETS, c.ECN_MARKED_PACKETS), "magenta")

@@ -13,9 +13,10 @@ OURS = DialOut(
     address="10.7.0.9", port=50051, every_s=2, sampled=("buffermonitor/egressdrops",),
     changes=("buffermonitor/portquedropevent",),
 )  # fmt: skip
-ON = StreamSetting(on=True, ours=OURS)
+ON = StreamSetting(on=True, ours=OURS, drop_alarms=True)
 GROUPS = """\
  grpc enable
+ buffer packet-drop alarm enable
 telemetry
  sensor-group labtests
   sensor path buffermonitor/egressdrops
@@ -59,6 +60,7 @@ def test_what_is_ours_is_read_among_the_groups_of_others():
 
 def test_a_subscription_is_made_view_by_view_and_taken_away_again():
     assert lines(OFF, ON) == [
+        "buffer packet-drop alarm enable",
         "grpc enable",
         "telemetry",
         "sensor-group labtests",
@@ -84,13 +86,16 @@ def test_a_subscription_is_made_view_by_view_and_taken_away_again():
         "undo sensor-group labtests-events",
         "undo sensor-group labtests",
         "quit",
+        "undo buffer packet-drop alarm enable",
         "undo grpc enable",
     ]
     assert lines(ON, ON) == []
 
 
-def test_grpc_that_was_on_before_stays_on():
+def test_what_was_on_before_stays_on():
     assert "undo grpc enable" not in lines(ON, StreamSetting(on=True))
+    alarmed = lines(ON, StreamSetting(on=False, drop_alarms=True))
+    assert not any("packet-drop" in each for each in alarmed)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from labtests.experiment.fitting import (
     FULL,
     early_and_late,
     expect_congestion,
-    expect_few_halvings,
     expect_marks_in_time,
     fastest_at_the_ends,
     one_packet_bytes,
@@ -66,18 +65,6 @@ def test_where_marks_come_before_the_rp_speeds_up_dcqcn_is_asked(senders, gbit, 
 def test_where_marks_come_too_late_it_is_skipped_with_the_figures():
     with pytest.raises(NotHere, match=r"a packet of 4096 B takes 33.5 us: each of 3 .* per 1 ms"):
         expect_marks_in_time(3, 1e9, 4200)
-
-
-def test_a_link_of_many_times_the_bottleneck_is_too_steep_for_dcqcn():
-    expect_few_halvings(roles(25, 40), 10e9)
-    with pytest.raises(
-        NotHere, match=r"starts at 10 Gb/s, 10 times the bottleneck: halving that takes 4 CNPs"
-    ):
-        expect_few_halvings(roles(10, 1), 1e9)
-    with pytest.raises(
-        NotHere, match=r"starts at 100 Gb/s, 100 times the bottleneck: halving that takes 7 CNPs"
-    ):
-        expect_few_halvings(roles(1, 100), 1e9)
 
 
 links = st.lists(st.sampled_from([1, 10, 25, 40, 100]), min_size=2, max_size=8)

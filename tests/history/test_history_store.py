@@ -10,6 +10,7 @@ from nights import FIGURE, S1, WEEK, Night, written
 from sqlalchemy import create_engine, text
 
 from labtests.core.errors import LabError
+from labtests.history import store
 from labtests.history.records import NotEntered, of_folder
 from labtests.history.store import History, HistoryUnusable, _engine, _url
 
@@ -48,6 +49,21 @@ def test_several_runners_enter_at_once(where, tmp_path):
     assert sum(entered) == 8
     with History.open(where) as history:
         assert len(history.summaries()) == 8
+
+
+@pytest.mark.parametrize("where", ["postgresql"], indirect=True)
+def test_a_table_that_is_locked_is_not_waited_for_without_end(where, tmp_path, monkeypatch):
+    """As a runner that froze while it wrote, or VACUUM FULL."""
+    monkeypatch.setattr(store, "_LIMITS", store._LIMITS.replace("30s", "1s"))
+    with History.open(where) as history:
+        held = create_engine(history._engine.url)
+        with held.connect() as connection:
+            connection.execute(text("SET idle_in_transaction_session_timeout = '20s'"))
+            connection.execute(text("LOCK TABLE runs"))
+            with pytest.raises(HistoryUnusable, match="lock timeout"):
+                history.enter(of_folder(written(tmp_path / "lab", Night(day=1))))
+        held.dispose()
+        assert history.enter(of_folder(tmp_path / "lab" / "20261101-020000-000001"))
 
 
 def test_runs_are_listed_newest_first_by_lab_and_backend(where, tmp_path):

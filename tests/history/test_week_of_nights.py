@@ -147,6 +147,25 @@ def test_a_red_night_in_the_same_lab_is_flaky(week):
     assert S1 not in told
 
 
+def test_what_was_cut_off_is_neither_flaky_nor_the_first_bad_run(where, tmp_path):
+    """Ctrl-C is no answer of the suite that it met, and the culprit came with a later run."""
+    cut = (("exit_code", 2), ("problem", "interrupted by SIGTERM"), ("whole", False))
+    nights = [Night(day=1), Night(day=2, other="error", more=cut), Night(day=3),
+              Night(day=4, other="error", more=cut),
+              Night(day=5, other="fail", firmware="16.99.1000")]  # fmt: skip
+    with History.open(where) as history:
+        for night in nights:
+            history.enter(of_folder(written(tmp_path / "lab", night)))
+
+    def labtests(*words: str) -> str:
+        return CliRunner().invoke(main, [*words, "--history", where]).output
+
+    assert labtests("history", "flaky").strip() == "none"
+    told = labtests("history", "show", "5")
+    assert "red since run 5 (2026-11-05 02:00); it passed last in run 3 (2026-11-03" in told
+    assert "changed with it: lab ServerA version firmware" in told
+
+
 def test_a_run_is_shown_with_its_margins(week):
     told = week("history", "show", "6").output
     assert "FAIL          " + S2 + "\n    queue 3 dropped 17 packets\n" in told

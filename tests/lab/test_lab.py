@@ -1,5 +1,6 @@
 """The lab undoes what it changed, whatever happened in between; a plan changes nothing."""
 
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ from labtests.core.errors import CommandRejected, LabErrors
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
+from labtests.pytest_plugin.run import Run
 
 PORT = Endpoint(device="sw", interface="p1")
 OTHER = Endpoint(device="sw", interface="p2")
@@ -161,3 +163,25 @@ def test_what_somebody_else_set_meanwhile_is_put_back_and_said(lab, box):
     (sentence,) = lab.overridden
     assert "sw:p1: pfc was changed by somebody else to" in sentence
     assert "auto" in sentence
+
+
+@pytest.mark.parametrize("broken", ["streams", "exports"])
+def test_what_cannot_be_closed_keeps_no_run_from_putting_the_lab_back(broken):
+    done = []
+
+    def close(name):
+        done.append(name)
+        if name == broken:
+            raise OSError(28, "No space left on device")
+
+    exports = ExitStack()
+    exports.callback(close, "exports")
+    lab = SimpleNamespace(
+        streams=SimpleNamespace(close=lambda: close("streams")),
+        restore=lambda: done.append("restored"),
+        close=lambda: done.append("closed"),
+    )
+    proof = SimpleNamespace(end=lambda lab: done.append("proved"))
+    with pytest.raises(OSError, match="No space"):
+        Run._put_back(SimpleNamespace(exports=exports, proof=proof), lab)
+    assert done == ["streams", "exports", "restored", "proved", "closed"]

@@ -63,7 +63,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "bytes beside packets that another counter has, to the packet",
         kind=COUNTED,
-        counter="(tx|rx|dropped|forwarded)_bytes",
+        counter="(tx|rx|forwarded)_bytes",
     ),
     Harmless(
         "packets of a whole port, or of its qdisc, where NICs count the classes of the flows",

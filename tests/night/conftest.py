@@ -32,6 +32,10 @@ if "outcome" in told:
     (folder / "run.json").write_text(json.dumps({
         "format": "labtests-run/1", "lab": {"name": told["lab"]}, "backend": "simulated",
         "started": "2026-11-23T02:00:00+00:00", "exit_code": told["code"], "tests": [test]}))
+if "dies_of" in told:
+    if told["dies_of"] != signal.SIGKILL:
+        signal.signal(told["dies_of"], signal.SIG_DFL)
+    os.kill(os.getpid(), told["dies_of"])
 sys.exit(told["code"])
 """
 

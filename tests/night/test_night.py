@@ -51,12 +51,31 @@ def test_the_exit_code_is_that_of_the_worst_run(run, file, stand_ins, codes, wor
     )
 
 
-def test_a_run_without_a_report_is_an_error(run, file, stand_ins):
+def test_a_run_without_a_report_is_an_error(run, file, stand_ins, tmp_path):
     stand_ins({"code": 4})
     code, said = run(file(LAB))
     assert code == 4
+    (log,) = (tmp_path / "reports" / "nights").iterdir()
     assert any("ERROR: exit code 4, and no run.json" in line for line in said)
-    assert "ERROR, exit code 4; no report" in said[-1]
+    assert said[-1].endswith(f"ERROR, exit code 4; no report, but {log}")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGKILL, 137)])
+def test_a_signal_of_the_night_changes_nothing_of_a_run_that_was_told(
+    run, file, stand_ins, number, code
+):
+    """What ends the interpreter when all is written; who else kills a run has an answer to give."""
+    stand_ins({"code": 0, "outcome": "pass", "dies_of": number})
+    assert run(file(LAB))[0] == code
+
+
+def test_the_pages_over_the_nights_are_written_when_they_are_there(run, file, stand_ins, tmp_path):
+    site = tmp_path / "reports" / "site"
+    site.mkdir(parents=True)
+    stand_ins({"code": 0, "outcome": "pass"})
+    code, _ = run(file(LAB))
+    assert code == 0
+    assert (site / "index.html").exists()
 
 
 def test_a_run_that_ran_nothing_is_not_green(run, file, stand_ins):

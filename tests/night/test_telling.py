@@ -12,7 +12,7 @@ from labtests.history.records import KeptFact, KeptRun, KeptTest, KeptVerdict
 from labtests.history.store import History
 from labtests.inventory import load
 from labtests.night.form import NightRun, NotifyForm, RunForm
-from labtests.night.running import RunEnd
+from labtests.night.running import RunEnd, _line
 from labtests.night.telling import News, news_of, notify
 
 FACT = KeptFact(name="use", measured=0.95, bound=">= 0.75", margin=0.2, unit="ratio", note="")
@@ -53,6 +53,24 @@ def test_red_is_told_with_its_question(tell, tmp_path):
         "h3c-s6550-cx4 (simulated): FAIL: Is it lossless? (fail): 17 were lost; "
         f"{tmp_path / 'run' / 'report.html'}"
     )
+
+
+def test_a_run_that_was_cut_off_says_so_and_makes_no_night_red(tell):
+    cut = replace(kept(2, "error"), exit_code=2, problem="interrupted by SIGTERM")
+    (news,) = tell(kept(1), cut)
+    assert "ERROR: interrupted by SIGTERM; Is it lossless? (error): 17 were lost; " in news.line
+    assert tell(kept(3)) == []
+    assert [news.occasion for news in tell(kept(4, "fail"), replace(cut, identity="5"), kept(6))] \
+        == ["first-green"]  # fmt: skip
+
+
+def test_a_simulated_lab_that_is_served_is_not_told_as_hardware(tmp_path):
+    """Its testbed file looks like any other."""
+    run = NightRun(0, load(LAB), RunForm(testbed=str(LAB)))
+    assert run.backend == "hardware"
+    end = RunEnd(run, 1, tmp_path / "lab" / "run", kept=kept(1, "fail"))
+    assert news_of(end, None)[0].line.startswith("h3c-s6550-cx4 (simulated): FAIL")
+    assert _line(end).startswith("h3c-s6550-cx4 (simulated): FAIL")
 
 
 def test_green_is_told_only_the_first_time(tell):

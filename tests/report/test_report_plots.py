@@ -1,10 +1,12 @@
 """What the plots show: rates between neighbouring samples, gaps where there is no value."""
 
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import pytest
 
+from labtests.report.exact import sawteeth
 from labtests.report.series import SeriesPlot, panels
 
 Json = dict[str, Any]
@@ -112,3 +114,50 @@ def test_a_sender_without_rows_is_named(run: Json) -> None:
     phase["flows"][0]["intervals"] = []
 
     assert panels(phase)[0].unknown == ("ServerA → ServerC (iperf3)",)
+
+
+def test_an_alarm_is_an_event_at_its_time() -> None:
+    alarm = {"device": "S6550", "port": "Twenty-FiveGigE1/0/13", "index": 3, "kind": "drops"}
+    alarms = [{**alarm, "text": "egress", "time_s": at} for at in (12.5, 13.5)]
+
+    (line,) = panel_of({"start_s": 10.0, "alarms": alarms}, "Alarms, pushed").series
+
+    assert line.name == "S6550 Twenty-FiveGigE1/0/13 queue 3: drops, egress"
+    assert [point for point in line.points if point[2]] == [(2.5, 2.6, 1), (3.5, 3.6, 1)]
+    assert line.gaps == 0
+    assert not panels({"start_s": 10.0, "alarms": []})
+
+
+# -- the exact state of a simulated lab ------------------------------------------------------------
+
+SOURCE = "from the simulation's exact state"
+
+
+def traced(paused: list[int]) -> Json:
+    place = {"device": "S<1>", "port": "E1", "priority": 3, "source": SOURCE}
+    rows = [
+        {
+            **place,
+            "time_s": 12 + n / 1e6,
+            "shared_bytes": 9000 + n,
+            "headroom_bytes": 40,
+            "paused": p,
+        }
+        for n, p in enumerate(paused)
+    ]
+    return {"name": "PFC on", "start_s": 10.0, "exact_state": rows}
+
+
+def test_the_sawtooth_says_that_it_is_of_the_simulation_and_no_evidence() -> None:
+    (drawn,) = sawteeth([traced([0, 1, 1, 0, 1])])
+
+    assert SOURCE in unescape(drawn)
+    assert "no verdict rests on it" in drawn
+    assert "PFC on: S&lt;1&gt; E1, priority 3" in drawn
+    assert ">2.0000<" in drawn  # on the time of the plots
+    assert drawn.count('stroke-width="5"') == 2  # it paused twice
+
+
+def test_what_never_paused_and_went_on_again_is_no_sawtooth() -> None:
+    phases = [traced([0, 0, 0]), traced([1, 1]), {"name": "of hardware", "start_s": 1.0}]
+    assert list(sawteeth(phases)) == []

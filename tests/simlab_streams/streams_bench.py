@@ -47,9 +47,11 @@ class Served:
         tls = self.place.tls
         assert tls is not None
         pem = [Path(name).read_bytes() for name in (tls.ca, tls.key, tls.certificate)]
-        with grpc.secure_channel(
-            f"127.0.0.1:{self.place.port}", grpc.ssl_channel_credentials(*pem)
-        ) as channel:
+        credentials = grpc.ssl_channel_credentials(*pem)
+        # a connection of its own: gRPC else shares one that the last test's channel is closing,
+        # and a call that is begun on it can stay without an end
+        alone = [("grpc.use_local_subchannel_pool", 1)]
+        with grpc.secure_channel(f"127.0.0.1:{self.place.port}", credentials, alone) as channel:
             yield channel
 
     @contextmanager

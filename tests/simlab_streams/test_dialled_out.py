@@ -3,16 +3,19 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from queue import Queue
+from queue import Empty, Queue
 from typing import Any
 
 import grpc
 import pytest
 from in_process import InProcessLab
-from streams_bench import WITHIN_S, described
+from streams_bench import TLS, WITHIN_S, described
 
 from labtests.protocols import dialout
+from labtests.simlab.folder import CA, CERTIFICATE, KEY
+from labtests.simlab.streaming.certificates import Authority, Pair
 
 SWITCH = "S6550"
 
@@ -35,15 +38,24 @@ class Collector:
         return message.sensorPath, json.loads(message.jsonData)["Notification"]
 
 
-@pytest.fixture
-def collector() -> Iterator[Collector]:
+@contextmanager
+def collecting(credentials: Any = None) -> Iterator[Collector]:
     made = Collector()
     server = grpc.server(ThreadPoolExecutor(4))
     server.add_generic_rpc_handlers(dialout.handlers(made.receive))
-    made.port = server.add_insecure_port("127.0.0.1:0")
+    here = "127.0.0.1:0"
+    made.port = (
+        server.add_secure_port(here, credentials) if credentials else server.add_insecure_port(here)
+    )
     server.start()
     yield made
     server.stop(None).wait()
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +178,40 @@ def test_nobody_is_there_and_then_somebody_is(lab, cli, collector):
     cli.type(*view, f"ipv4-address 127.0.0.1 port {collector.port}")
     lab.clock.sleep(1.5)
     assert collector.next()[0] == "buffermonitor/egressdrops"
+
+
+# -- TLS: both ends show a certificate, and look at the other's ------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trusting(tmp_path_factory) -> Iterator[InProcessLab]:
+    place = {"kind": "dial-out", "port": 50051, "address": "192.0.2.1", "tls": TLS}
+    folder = tmp_path_factory.mktemp("comware-tls")
+    with InProcessLab(described(folder, "h3c-s6550-cx4.yaml", SWITCH, place), seed=1) as lab:
+        yield lab
+
+
+def shown(pair: Any, clients: bytes) -> Any:
+    return grpc.ssl_server_credentials([(pair.key, pair.certificate)], clients, True)
+
+
+@pytest.mark.parametrize("end", ["ours", "a stranger's", "of ours that trusts strangers only"])
+def test_it_streams_to_who_has_a_certificate_of_its_ca_and_takes_its_own(trusting, end):
+    folder, strangers = trusting.directory, Authority()
+    ca = (folder / CA).read_bytes()
+    own = Pair((folder / CERTIFICATE).read_bytes(), (folder / KEY).read_bytes())
+    credentials = {
+        "ours": shown(own, ca),
+        "a stranger's": shown(strangers.pair("collector"), ca),
+        "of ours that trusts strangers only": shown(own, strangers.pem),
+    }[end]
+    typed = Typed(trusting)
+    with collecting(credentials) as collector:
+        typed.type(*configured(collector.port, "buffermonitor/egressdrops"))
+        trusting.clock.sleep(3)
+        if end == "ours":
+            assert collector.next()[0] == "buffermonitor/egressdrops"
+        else:
+            with pytest.raises(Empty):
+                collector.heard.get(timeout=2)
+    typed.type("system-view", "undo telemetry", "undo grpc enable")

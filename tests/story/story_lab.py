@@ -141,9 +141,9 @@ class Bench:
 
 
 @contextmanager
-def open_bench(folder: Path, *, seed: int = 1) -> Iterator[Bench]:
-    """The lab of the first testbed, open."""
-    described = load(TESTBED_FILE)
+def open_bench(folder: Path, *, seed: int = 1, file: Path = TESTBED_FILE) -> Iterator[Bench]:
+    """The lab of the first testbed, or of this one, open."""
+    described = load(file)
     with (
         InProcessLab(described, seed=seed) as simulated,
         Transcript(folder / "journal.jsonl") as transcript,

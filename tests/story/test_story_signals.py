@@ -5,7 +5,7 @@ import signal
 import xml.etree.ElementTree as ET
 
 import pytest
-from story_runs import TESTBED, Run, Started, alive, descendants
+from story_runs import TESTBED, Run, Started, alive, descendants, project, run
 
 THREE = ("s1_pfc", "s2_dcqcn", "s3_reaction_point")
 DRY = (*(f"suites/test_{name}.py" for name in THREE), "--testbed", TESTBED, "--dry-run")
@@ -93,3 +93,47 @@ def test_a_ctrl_c_while_the_lab_is_being_opened_leaves_no_process(tmp_path):
     assert run.exit_code == 2, run.terminal
     assert not [pid for pid in helpers if alive(pid)]
     assert json.loads((run.folder / "run.json").read_text())["tests"][0]["outcome"] == "error"
+
+
+SUITE = """
+import os, signal
+from labtests.pytest_plugin.outcomes import Labels
+from labtests.pytest_plugin.run import Run
+
+def signalled_in(hook):
+    def hooked(self, *args):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return hook(self, *args)
+    return hooked
+
+def test_a(): pass
+
+def test_b(): pass
+
+owner = next(each for each in (Labels, Run) if hasattr(each, os.environ["PLACE"]))
+setattr(owner, os.environ["PLACE"], signalled_in(getattr(owner, os.environ["PLACE"])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "outcomes"),
+    [
+        ("_add_evidence", 2, ["pass"]),
+        ("body", 0, ["pass", "pass"]),
+        ("_finish", 0, ["pass", "pass"]),
+        ("_enter", 0, ["pass", "pass"]),
+    ],
+)
+def test_a_signal_while_it_is_told_ends_no_report(tmp_path, place, code, outcomes):
+    """What a test has found is kept, and all files are there: there is nothing to put back."""
+    (project(tmp_path / "project") / "suites" / "test_told.py").write_text(SUITE)
+    words = ("suites/test_told.py", "--testbed", TESTBED, "--dry-run")
+    ended = run(tmp_path / "project", *words, PLACE=place)
+    assert ended.exit_code == code, ended.terminal
+    assert "Traceback" not in ended.terminal
+    assert [test["outcome"] for test in ended.json["tests"]] == outcomes
+    assert ended.json["problem"] == ("interrupted by SIGTERM" if code else "")
+    assert {"report.html", "junit.xml", "journal.jsonl.gz"} <= {
+        file.name for file in ended.folder.iterdir()
+    }
+    assert (ended.project / "reports" / "history.sqlite").exists()

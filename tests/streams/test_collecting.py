@@ -1,6 +1,8 @@
 """What collectors make of streams, and of what goes wrong with them: the run waits for nothing."""
 
+import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -139,7 +141,20 @@ def test_a_clock_that_is_off_is_told_and_taken_off(server: GnmiServer) -> None:
         server.put(queues(T + 501, PACKETS="2"))
         wait_for(lambda: len(collectors.seen()[0]) == 2, "another")
         assert "off by about +490 s" in troubles(collectors)["clock"]
-        assert values(collectors, c.QUEUE_FORWARDED_PACKETS)[-1] == (11, 2)
+        assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(10, 1), (11, 2)]
+
+
+def test_a_clock_that_jumps_ahead_leaves_no_sample_of_a_time_to_come(server: GnmiServer) -> None:
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"), queues(T + 2, PACKETS="2"))
+        wait_for(lambda: len(collectors.seen()[0]) == 2, "samples")
+        collectors.mark(2.2)
+        server.put(queues(T + 503, PACKETS="3"))
+        wait_for(lambda: len(collectors.seen()[0]) == 3, "one behind the jump")
+        collectors.mark(3.2)
+        assert "off by about +500 s" in troubles(collectors)["clock"]
+        found = [time_s for time_s, _ in values(collectors, c.QUEUE_FORWARDED_PACKETS)]
+    assert found == pytest.approx([1, 2, 3.2])
 
 
 def test_a_stream_that_stops_is_told_with_since_when(server: GnmiServer) -> None:
@@ -239,8 +254,8 @@ def test_a_flood_fills_no_memory_and_what_is_dropped_is_counted(server: GnmiServ
             time.sleep(1.0)
         wait_for(lambda: "dropped" in troubles(collectors), "that some were dropped")
         wait_for(lambda: small.empty, "all that was held")
-        [dropped] = [each for each in collectors.seen()[2] if each.kind == "dropped"]
-        assert dropped.count + len(collectors.seen()[0]) == 200
+        dropped = [each.count for each in collectors.seen()[2] if each.kind == "dropped"]
+        assert sum(dropped) + len(collectors.seen()[0]) == 200
 
 
 def test_a_slow_listener_loses_and_holds_up_nobody(server: GnmiServer) -> None:
@@ -315,15 +330,24 @@ def test_a_switch_without_a_certificate_of_the_ca_cannot_dial(tmp_path: Path) ->
     with Collectors([source], epoch_s=T) as collectors:
         port = collectors.sources["S"].place.port
 
-        def channel(files: Any) -> Any:
-            told = [Path(each).read_bytes() for each in (ours.ca, files.key, files.certificate)]
+        def channel(trusted: str, *files: str) -> Any:
+            told = [Path(each).read_bytes() for each in (trusted, *files)]
             options = [("grpc.ssl_target_name_override", "switch.test")]
             credentials = grpc.ssl_channel_credentials(*told)
             return grpc.secure_channel(f"127.0.0.1:{port}", credentials, options)
 
-        with pytest.raises(grpc.RpcError):
-            dial(port, iter([drops(T + 1, [1])]), channel(others.files("foreign"))).result(10)
-        dial(port, iter([drops(T + 2, [2])]), channel(ours.files("switch"))).result(10)
+        foreign, own = others.files("foreign"), ours.files("switch")
+        for refused in (
+            channel(ours.ca, foreign.key, foreign.certificate),
+            channel(ours.ca),  # shows none
+            channel(others.ca, own.key, own.certificate),  # does not take ours
+            grpc.insecure_channel(f"127.0.0.1:{port}"),
+        ):
+            with pytest.raises(grpc.RpcError):
+                dial(port, iter([drops(T + 1, [1])]), refused).result(10)
+        assert not collectors.received["S"]
+        own_channel = channel(ours.ca, own.key, own.certificate)
+        dial(port, iter([drops(T + 2, [2])]), own_channel).result(10)
         wait_for(lambda: collectors.seen()[0], "the sample of ours")
         assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(2, 2)]
 
@@ -333,3 +357,132 @@ def test_a_port_that_is_taken_is_told_and_the_others_go_on() -> None:
         taken = first.sources["S"].place.port
         with Collectors([source_of("comware", taken)], epoch_s=T) as second:
             assert "another one" in troubles(second)["refused"]
+
+
+# -- what a device may send and do -----------------------------------------------------------------
+
+DEEP = b"[" * 100_000
+
+
+def update(path: str, field: str, content: Any) -> bytes:
+    """A message with one value that no tree of ours makes."""
+    from labtests.protocols import gnmi
+
+    message = tree(path, 0, T + 1)
+    message.update.update[0].val.CopyFrom(gnmi.pb2.TypedValue(**{field: content}))
+    return bytes(message.SerializeToString())
+
+
+def hostile() -> dict[str, bytes]:
+    from labtests.protocols import gnmi
+
+    timeless = queues(T + 1, PACKETS="1")
+    timeless.update.timestamp = 0
+    pauses = "/COUNTERS/Ethernet0/SAI_PORT_STAT_PFC_3_RX_PKTS"
+    return {
+        "nested": update("/COUNTERS/Ethernet0/Queues", "json_ietf_val", DEEP),
+        "digits": update(pauses, "decimal_val", gnmi.pb2.Decimal64(digits=1, precision=4 * 10**9)),
+        "float": update(pauses, "json_ietf_val", b"1e300"),
+        "path": update(f"/COUNTERS/{'x' * 10_000}", "uint_val", 1),
+        "time": bytes(timeless.SerializeToString()),
+    }
+
+
+@pytest.mark.parametrize("kind", ["digits", "float", "nested", "path", "time"])
+def test_no_message_ends_the_reading_of_all_others(server: GnmiServer, kind: str) -> None:
+    with collecting(server) as collectors:
+        server.put(hostile()[kind], queues(T + 2, PACKETS="2"))
+        wait_for(lambda: collectors.seen()[0], "the sample behind it")
+        assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(2, 2)]
+        assert len(troubles(collectors)["unreadable"]) < 1100
+
+
+def test_what_a_reader_does_not_expect_costs_the_message_and_not_the_thread(
+    server: GnmiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from labtests.streams import gnmi
+
+    monkeypatch.setattr(gnmi, "moment", lambda seconds: 1 / (seconds - T - 1))
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"), queues(T + 2, PACKETS="2"))
+        wait_for(lambda: collectors.seen()[0], "the sample behind it")
+        assert "ZeroDivisionError" in troubles(collectors)["unreadable"]
+
+
+@pytest.mark.parametrize("field", [DEEP.decode(), list(range(65))])
+def test_a_field_of_a_dial_out_that_is_no_row_of_queues_is_told(field: Any) -> None:
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        port = collectors.sources["S"].place.port
+        dial(port, iter([drops(T + 1, field), drops(T + 2, [4])])).result(10)
+        wait_for(lambda: collectors.seen()[0], "the row behind it")
+        assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(2, 4)]
+        assert "unreadable" in troubles(collectors)
+
+
+def test_paths_that_a_device_makes_up_fill_no_memory() -> None:
+    from labtests.streams.gnmi import GnmiReader
+    from labtests.streams.told import MOST_PATHS
+
+    reader = GnmiReader(source_of("sonic", 1))
+    tracemalloc.start()
+    try:
+        for n in range(40):
+            made_up = {f"{n}-{each}": 1 for each in range(1000)}
+            reader.read(tree(f"/COUNTERS/{n}", made_up, T + 1).SerializeToString())
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1000 * MOST_PATHS
+
+
+def test_a_device_that_hangs_up_again_and_again_leaves_no_thread_behind() -> None:
+    class HangsUp(GnmiServer):
+        def _subscribe(self, requests: Iterator[Any], context: Any) -> Iterator[bytes]:
+            self.subscribed.append(next(requests))
+            yield queues(T + len(self.subscribed), PACKETS="1").SerializeToString()
+
+    with HangsUp() as server, collecting(server):
+        wait_for(lambda: len(server.subscribed) > 1, "two subscriptions")
+        before = threading.active_count()
+        wait_for(lambda: len(server.subscribed) > 6, "five more")
+        assert threading.active_count() <= before + 1
+
+
+def test_a_proxy_of_the_web_is_not_asked_for_a_switch(
+    server: GnmiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with collecting(server) as collectors:
+        assert troubles(collectors) == {}
+
+
+def test_paths_are_left_out_only_where_the_switch_has_refused_them() -> None:
+    class Refuses(GnmiServer):
+        def _subscribe(self, requests: Iterator[Any], context: Any) -> Iterator[bytes]:
+            self.subscribed.append(next(requests))
+            if len(self.subscribed) < 3:
+                code = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.NOT_FOUND)
+                context.abort(code[len(self.subscribed) - 1], "not yet")
+            yield from ()
+
+    with Refuses() as server, collecting(server):
+        wait_for(lambda: len(server.subscribed) > 2, "three subscriptions")
+        asked = [len(each.subscribe.subscription) for each in server.subscribed]
+    assert asked[0] == asked[1] == asked[2] + 1
+
+
+def test_what_a_device_says_is_one_line_without_secrets_that_moves_no_cursor() -> None:
+    from labtests.core.output import used
+
+    used("pass-word-of-S")
+    row = {"IfName": PORT["comware"], "QueIndex": 3, "AlarmType": "9\x1b[2J\r\npass-word-of-S"}
+    message = dialled("BufferMonitor/PortQueDropEvent", "PortQueDrop", row, T + 1)
+    broken = dialled("BufferMonitor/\x1b[2J\n", "pass-word-of-S", {}, T + 1)
+    broken.jsonData = broken.jsonData[:-20]
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        dial(collectors.sources["S"].place.port, iter([message, broken])).result(10)
+        [alarm] = wait_for(lambda: collectors.seen()[1], "an alarm")
+        told = wait_for(lambda: troubles(collectors), "the one that is broken")["unreadable"]
+    for text in (alarm.text, told):
+        assert not {"\x1b", "\r", "\n"} & set(text)
+        assert "pass-word-of-S" not in text

@@ -35,6 +35,14 @@ def disagrees(verdict: Verdict, *witnesses: str) -> bool:
     return any(all(each in said for each in witnesses) for said in verdict.disagreements)
 
 
+def test_no_packet_was_dropped_where_dropped_bytes_grew():
+    controls = (control_of(S1),)
+    assert lossless(S1, {3, 5}, controls=controls).outcome is Outcome.PASS
+    seen = with_counter(S1, P3, c.QUEUE_DROPPED_BYTES, 1538, "queue", 3)
+    told = "sw p3 queue 3 dropped_bytes grew by 1538, and dropped_packets stayed 0"
+    assert disagrees(lossless(seen, {3, 5}, controls=controls), told)
+
+
 # -- counters that stand still -------------------------------------------------------------------
 
 

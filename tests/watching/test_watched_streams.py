@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import socket
 import threading
+from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
@@ -12,6 +14,7 @@ from rich.console import Console
 
 from labtests.__main__ import main
 from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
+from labtests.watching import export
 from labtests.watching.board import Board, BoardRow
 from labtests.watching.export import Exporting, WantedExports
 from labtests.watching.exports import influx_line, recorded, text
@@ -127,3 +130,28 @@ def test_a_testbed_without_streams_is_not_watched(tmp_path):
     said = CliRunner().invoke(main, ["watch", "--testbed", "h3c-s6550-cx4", "--dry-run"])
     assert said.exit_code != 0
     assert "no device of it streams" in str(said.exception or "") + said.output
+
+
+class Heard:
+    """Collectors with one listener, which has what it is given."""
+
+    def __init__(self, *batches):
+        self.batches = list(batches)
+        self.lost = 0
+
+    def listen(self):
+        return self
+
+    def take(self, timeout_s):
+        return self.batches.pop(0) if self.batches else ()
+
+
+def test_a_file_that_cannot_be_written_any_more_ends_itself_and_nothing_else(monkeypatch):
+    ours, theirs = os.pipe()
+    os.close(ours)  # each write is refused, as by a full disk
+    monkeypatch.setattr(export, "_appended", lambda path: os.fdopen(theirs, "w"))
+    heard = Heard((sample("queue_length_bytes", 5),), (sample("queue_length_bytes", 6),))
+    exporting = Exporting(heard, "lab", WantedExports(influx=Path("any")))
+    exporting.close()
+    assert exporting.board.samples == 2
+    assert list(exporting.missing) == ["an export of the streams ends: Broken pipe"]

@@ -1,11 +1,12 @@
 """What Comware streams by gRPC dial-out, and the subscription that makes it do so.
 
-Commands, views and the proto: H3C, gRPC white paper (4.2). Sensor paths: configurations published
+Commands, views and the proto: H3C, gRPC white paper (4.2); `buffer packet-drop alarm enable` and
+its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: configurations published
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
-5.3.1. From memory: the rows' names of the two events, that *IntervalPeak is in bytes, that
-headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is its
-user's business.
+5.3.1. From memory: the rows' names of the two events, that BPS are bit/s and *IntervalPeak bytes,
+that headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is
+its user's business.
 """
 
 import re
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import DialOut, StreamSetting
+from labtests.capabilities.records import DialOut, Scope, StreamSetting
 from labtests.capabilities.settings import STREAM, Commands
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, line
@@ -27,66 +28,38 @@ from labtests.transport.protocol import Reply
 
 OURS, EVENTS = "labtests", "labtests-events"
 _ROOM = "BufferMonitor"
+_FIELDS: dict[str, tuple[str, Scope, str]] = {
+    "CommBufferUsages/IngressQueLenInBytes": (c.INGRESS_BYTES, "priority", "bytes"),
+    "CommBufferUsages/UnicastQueLenInBytes": (c.QUEUE_LENGTH_BYTES, "queue", "bytes"),
+    "CommBufferUsages/UnicastBPS": (c.QUEUE_BITS_PER_S, "queue", "bit/s"),
+    "CommBufferUsages/InIntervalPeak": (c.INGRESS_PEAK_BYTES, "priority", "bytes"),
+    "CommBufferUsages/OutIntervalPeak": (c.QUEUE_PEAK_BYTES, "queue", "bytes"),
+    "CommHeadroomUsages/HeadroomQueLenInBytes": (c.HEADROOM_BYTES, "priority", "bytes"),
+    "CommHeadroomUsages/HeadroomIntervalPeak": (c.HEADROOM_PEAK_BYTES, "priority", "bytes"),
+    "EcnAndWredStatistics/EcnMarked": (c.ECN_MARKED_PACKETS, "port", "packets"),
+    "EcnAndWredStatistics/WredDropped": (c.WRED_DROPPED_PACKETS, "port", "packets"),
+    "EgressDrops/UnicastDroppedPkts": (c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
+    "IngressDrops/NoBufferPkts": (c.BUFFER_DROPPED_IN_PACKETS, "port", "packets"),
+    "PFCStatistics/PfcRecv": (c.PFC_RX_FRAMES, "priority", "frames"),
+    "PFCStatistics/PfcSend": (c.PFC_TX_FRAMES, "priority", "frames"),
+    "PFCSpeeds/PfcInPps": (c.PFC_RX_FRAMES_PER_S, "priority", "frames/s"),
+    "PFCSpeeds/PfcOutPps": (c.PFC_TX_FRAMES_PER_S, "priority", "frames/s"),
+}
+"""By table and field: a row is called as its table, without the plural."""
+_ALARMS = {"PortQueDrop": "drops", "PortQueOverrun": "use over its limit"}
 
 
-def _of(table: str, row: str, **fields: tuple[str, Any, str]) -> tuple[StreamLeaf, ...]:
-    where = f"{_ROOM}/{table}/{row}/"
-    return tuple(
-        StreamLeaf(path=where + name, counter=counter, scope=scope, unit=unit)
-        for name, (counter, scope, unit) in fields.items()
-    )
+def _leaves() -> Iterator[StreamLeaf]:
+    for path, (counter, scope, unit) in _FIELDS.items():
+        table, name = path.split("/")
+        where = f"{_ROOM}/{table}/{table.removesuffix('s')}/{name}"
+        yield StreamLeaf(path=where, counter=counter, scope=scope, unit=unit)
+    for row, alarm in _ALARMS.items():
+        where = f"{_ROOM}/{row}Event/{row}"
+        yield StreamLeaf(path=where, counter="", scope="port", unit="", alarm=alarm)
 
 
-LEAVES = (
-    *_of(
-        "CommBufferUsages",
-        "CommBufferUsage",
-        IngressQueLenInBytes=(c.INGRESS_BYTES, "priority", "bytes"),
-        UnicastQueLenInBytes=(c.QUEUE_LENGTH_BYTES, "queue", "bytes"),
-        InIntervalPeak=(c.INGRESS_PEAK_BYTES, "priority", "bytes"),
-        OutIntervalPeak=(c.QUEUE_PEAK_BYTES, "queue", "bytes"),
-    ),
-    *_of(
-        "CommHeadroomUsages",
-        "CommHeadroomUsage",
-        HeadroomQueLenInBytes=(c.HEADROOM_BYTES, "priority", "bytes"),
-        HeadroomIntervalPeak=(c.HEADROOM_PEAK_BYTES, "priority", "bytes"),
-    ),
-    *_of(
-        "EcnAndWredStatistics",
-        "EcnAndWredStatistic",
-        EcnMarked=(c.ECN_MARKED_PACKETS, "port", "packets"),
-        WredDropped=(c.WRED_DROPPED_PACKETS, "port", "packets"),
-    ),
-    *_of(
-        "EgressDrops",
-        "EgressDrop",
-        UnicastDroppedPkts=(c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
-    ),
-    *_of(
-        "IngressDrops",
-        "IngressDrop",
-        NoBufferPkts=(c.BUFFER_DROPPED_IN_PACKETS, "port", "packets"),
-    ),
-    *_of(
-        "PFCStatistics",
-        "PFCStatistic",
-        PfcRecv=(c.PFC_RX_FRAMES, "priority", "frames"),
-        PfcSend=(c.PFC_TX_FRAMES, "priority", "frames"),
-    ),
-    *_of(
-        "PFCSpeeds",
-        "PFCSpeed",
-        PfcInPps=(c.PFC_RX_FRAMES_PER_S, "priority", "frames/s"),
-        PfcOutPps=(c.PFC_TX_FRAMES_PER_S, "priority", "frames/s"),
-    ),
-    *(
-        StreamLeaf(
-            path=f"{_ROOM}/{event}Event/{event}", counter="", scope="port", unit="", alarm=alarm
-        )
-        for event, alarm in (("PortQueDrop", "drops"), ("PortQueOverrun", "use over its limit"))
-    ),
-)
+LEAVES = tuple(_leaves())
 SAMPLED = tuple(
     dict.fromkeys("/".join(leaf.path.split("/")[:2]).lower() for leaf in LEAVES if not leaf.alarm)
 )
@@ -107,10 +80,11 @@ class ComwareStreams(PlatformPart, Streaming):
 _CONFIGURATION = cli(
     re.compile(r"[a-z0-9|-]+"),
     *("display", "current-configuration", "|", "include"),
-    "grpc|telemetry|sensor|destination-group|ipv4-address|subscription|return",
+    "grpc|packet-drop|telemetry|sensor|destination-group|ipv4-address|subscription|return",
 )
 """The last line of a configuration is `return`: without it, the answer was cut."""
 _GRPC = "grpc enable"
+_DROPS = "buffer packet-drop alarm enable"
 _GROUP = re.compile(r" (sensor-group|destination-group|subscription) (\S+)")
 _PATH = COMWARE.shape("sensor path <path>")
 _PLACE = COMWARE.shape("ipv4-address <address> port <port:number>")
@@ -127,7 +101,8 @@ _KNOWN = {
 
 
 class ComwareStream(ComwareSetting[StreamSetting]):
-    """gRPC, and the groups and the subscription called `labtests`; all others are left alone."""
+    """gRPC, the groups and the subscription called `labtests` (all others are left alone), and
+    alarms of drops, which are off unless somebody has asked for them."""
 
     kind = STREAM
     wide = True
@@ -138,20 +113,25 @@ class ComwareStream(ComwareSetting[StreamSetting]):
         texts = tuple(text.rstrip() for text in whole_lines(reply))
         if "return" not in texts[-1:]:
             refuse(reply, "the configuration does not end with `return`: it seems cut off")
-        on = any(text.strip() == _GRPC for text in texts)
-        return StreamSetting(on=on, ours=_ours(reply, _groups(texts)))
+        lines = {text.strip() for text in texts}
+        ours = _ours(reply, _groups(texts))
+        return StreamSetting(on=_GRPC in lines, ours=ours, drop_alarms=_DROPS in lines)
 
     def commands(
         self, port: str, earlier: StreamSetting, wanted: StreamSetting, around: Any = None
     ) -> Commands:
         """What there is of ours is taken away before another one is made."""
         lines = []
-        if wanted.on and not earlier.on:
-            lines.append(line("grpc", "enable"))
+        switched = (
+            (_DROPS, earlier.drop_alarms, wanted.drop_alarms),
+            (_GRPC, earlier.on, wanted.on),
+        )
+        for text, before, after in switched:
+            lines += [line(*text.split())] if after and not before else []
         if earlier.ours != wanted.ours:
             lines += [line("telemetry"), *_lines(earlier.ours, wanted.ours), QUIT]
-        if earlier.on and not wanted.on:
-            lines.append(line("undo", "grpc", "enable"))
+        for text, before, after in switched:
+            lines += [line("undo", *text.split())] if before and not after else []
         return tuple(lines)
 
 

@@ -20,7 +20,7 @@ from labtests.drivers.sonic.session import NOTATION, show
 from labtests.drivers.sonic.streams import SonicStreams
 from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
 from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogCounters, SonicWatchdogTimes
-from labtests.drivers.sonic.watermarks import SonicWatermarks
+from labtests.drivers.sonic.watermarks import SonicWatermarkPolls, SonicWatermarks
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -30,7 +30,7 @@ KIND: Literal["host", "switch"] = "switch"
 _SETTINGS = (
     *(SonicPfc, SonicTrust, SonicEcn, SonicScheduling),
     *(SonicDscpMap, SonicQueueMap, SonicFrameLimit),
-    *(SonicWatchdogTimes, SonicWatchdog, SonicThresholds),
+    *(SonicWatchdogTimes, SonicWatchdog, SonicThresholds, SonicWatermarkPolls),
 )
 
 

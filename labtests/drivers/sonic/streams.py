@@ -1,13 +1,17 @@
 """What SONiC streams by gNMI: its COUNTERS_DB, by native paths.
 
 Paths: sonic-gnmi and "SONiC gRPC data telemetry" (target COUNTERS_DB; `COUNTERS/Ethernet0`, and the
-virtual paths `.../Queues`); names of counters: SAI, as COUNTERS_DB has them. From memory: that
-`PERIODIC_WATERMARKS/Ethernet0/...` is served, and how its priority groups are called.
+virtual paths `.../Queues`); names of counters: SAI, as COUNTERS_DB has them. A watermark of a queue
+is that of the last poll; PERIODIC_WATERMARKS have the most of all polls since a timer has set them
+to 0 (watermarkorch.cpp). From memory: that `PERIODIC_WATERMARKS/Ethernet0/...` is served, and how
+its priority groups are called.
 """
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.sonic.watermarks import SonicWatermarks
+from labtests.transport.asking import Asking
 
 _PORT = "(?P<port>Ethernet[0-9]+)"
 _EACH = r"Ethernet[0-9]+:(?P<index>[0-7])"
@@ -21,8 +25,8 @@ _QUEUES = {
     f"{_QUEUE}SHARED_WATERMARK_BYTES": (c.QUEUE_PEAK_BYTES, "bytes"),
 }
 _GROUPS = {
-    f"{_GROUP}XOFF_ROOM_WATERMARK_BYTES": c.HEADROOM_PEAK_BYTES,
-    f"{_GROUP}SHARED_WATERMARK_BYTES": c.SHARED_PEAK_BYTES,
+    f"{_GROUP}XOFF_ROOM_WATERMARK_BYTES": c.HEADROOM_MOST_BYTES,
+    f"{_GROUP}SHARED_WATERMARK_BYTES": c.SHARED_MOST_BYTES,
 }
 LEAVES = (
     *(
@@ -73,3 +77,7 @@ class SonicStreams(PlatformPart, Streaming):
             target="COUNTERS_DB",
             told=told,
         )
+
+    def peak_age_s(self) -> Asking[float]:
+        """As old as watermarks by the command line."""
+        return SonicWatermarks(self.device).watermark_age_s()

@@ -1,4 +1,5 @@
-"""The most that queues, priority groups and their pool held, in bytes (`watermarkstat`).
+"""The most that queues, priority groups and their pool held, in bytes (`watermarkstat`), and how
+often that is read from the chip (`counterpoll watermark interval`, which writes the same fields).
 
 A poll reads what the chip held most since the last one, and clears it there (READ_AND_CLEAR of
 portsorch.cpp); shown is the most of all polls since somebody cleared that (watermark_pg.lua).
@@ -9,15 +10,15 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import Watermarks
-from labtests.capabilities.records import Reading, Scope
-from labtests.core.errors import CommandRejected
+from labtests.capabilities.records import PollsMs, Reading, Scope
+from labtests.capabilities.settings import WATERMARK_POLLS
 from labtests.core.output import excerpt
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, read_table
 from labtests.drivers.parsing import refuse
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
-from labtests.drivers.sonic.database import Db, read_tables
+from labtests.drivers.sonic.database import Db, DbSetting, read_tables
 from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, of_port, show
 from labtests.drivers.sonic.thresholds import PROFILE, pool_of, slots_of
 from labtests.transport.asking import Asking, ask_each, both, side_by_side
@@ -25,6 +26,7 @@ from labtests.transport.commands import root
 from labtests.transport.protocol import Reply
 
 USUAL_MS = 60_000
+TAKEN_MS = range(1_000, 60_001)
 LATE = 1.25
 """Times the interval of polls: so far apart, at most, are two of them."""
 _FLEX = "FLEX_COUNTER_TABLE"
@@ -44,6 +46,7 @@ _KINDS = {
 }
 """What a display is of, by its first line."""
 _COLUMN = re.compile("(?:UC|PG)(?:0|[1-9][0-9]?)")
+_ENABLE = "`counterpoll watermark enable`"
 _NO_ENTRY = "this group has no entry in BUFFER_PG, and is shown as 0 all the same"
 _NOT_KNOWN = "the switch says N/A: it has not been polled yet, or has none"
 
@@ -80,8 +83,7 @@ class SonicWatermarks(PlatformPart, Watermarks):
         db = yield from read_tables(_FLEX)
         problems = [problem for group in _POLLED if (problem := _not_polled(db, group))]
         if problems:
-            where, remedy = f"{_FLEX}|*_WATERMARK", "`counterpoll watermark enable`"
-            raise CommandRejected(self.device, where, problems[0], remedy)
+            raise self.reject(f"{_FLEX}|*_WATERMARK", problems[0], _ENABLE)
         return LATE * max(_interval_ms(db, group) for group in _POLLED) / 1000
 
     def forget_watermarks(self) -> Asking[None]:
@@ -112,6 +114,34 @@ class SonicWatermarks(PlatformPart, Watermarks):
                 known = told if n in slots else replace(told, counts={}, missing=_NO_ENTRY)
                 found.append(_peak(known, thing, counter, ("priority", n)))
         return tuple(found)
+
+
+class SonicWatermarkPolls(DbSetting[PollsMs]):
+    """POLL_INTERVAL of the three groups. One that has none is polled in the usual time, and has
+    that written down when it is put back: taking the field away would leave orchagent at ours."""
+
+    kind = WATERMARK_POLLS
+    wide = True
+    tables = (_FLEX,)
+
+    def value(self, db: Db, port: str) -> PollsMs:
+        """As configured. Raises CommandRejected where something is not polled at all."""
+        for problem in filter(None, (_not_polled(db, group) for group in _POLLED)):
+            raise self.reject(f"{_FLEX}|*_WATERMARK", problem, _ENABLE)
+        return tuple(
+            (name, self.number(f"{_FLEX}|{name}", db.entry(_FLEX, name), "POLL_INTERVAL", USUAL_MS))
+            for name in sorted(_POLLED)
+        )
+
+    def _made(self, db: Db, port: str, wanted: PollsMs) -> Db:
+        now = dict(self.value(db, port))
+        for group, ms in wanted:
+            if group not in now or ms not in TAKEN_MS:
+                problem = f"{group}: {ms} ms is not in 1000..60000, or it is no watermark"
+                raise self.reject(f"{_FLEX}|{group}", problem, "choose 1 to 60 s")
+            if now[group] != ms:
+                db = db.holding(_FLEX, group, POLL_INTERVAL=str(ms))
+        return db
 
 
 def _counted(reply: Reply, port: str, counts: Counts, why: str) -> Counted:

@@ -119,6 +119,7 @@ class Sensors:
             "UnicastUsed": _slices(100 * each.length_cells // whole for each in queues),
             "IngressQueLenInBytes": _slices(CELL_BYTES * g.shared_used_cells for g in groups),
             "UnicastQueLenInBytes": _slices(CELL_BYTES * q.length_cells for q in queues),
+            "UnicastBPS": _list(q.bits_per_s for q in self._switch.statistics.queues(port)),
             "InIntervalPeak": _list(CELL_BYTES * peaks.shared.get((port, n), 0) for n in range(8)),
             "OutIntervalPeak": _list(CELL_BYTES * peaks.queue.get((port, n), 0) for n in range(8)),
             "IngressOverrunCounters": _list(self._counted(INGRESS, port)),

@@ -207,9 +207,9 @@ POLLS: Mapping[str, tuple[str, ...]] = {
     "wredqueue": ("WRED_ECN_QUEUE",),
     "watermark": WATERMARKS,
 }
-_POLLED_MS = {"pg-drop": (1000, 30_000)}
+_POLLED_MS = {"pg-drop": (1000, 30_000), "watermark": (1000, 60_000)}
 _USUAL_MS = 100, 30_000
-"""Of queues: counterpoll's source; of the others from memory."""
+"""Of queues and watermarks: counterpoll's source; of the others from memory."""
 
 
 def _polled(poll: str, field: str, *value: str) -> Callable[..., str]:

@@ -43,8 +43,8 @@ class PolledWatermarks:
         self.shown: dict[_Key, int] = {}
         self.polled: dict[_Key, int] = {}
         """What the last poll read."""
-        self.periodic: dict[_Key, int] = {}
-        """The most of all polls of a period of telemetry."""
+        self.periodic: dict[_Key, int] = dict.fromkeys((key for key, _ in self._cells()), 0)
+        """The most of all polls of a period of telemetry, which sets them to 0 at its end."""
         self._periods_ns: dict[str, int | None] = dict.fromkeys(WATERMARKS)
         self._pace()
         self._begin_period()
@@ -65,7 +65,7 @@ class PolledWatermarks:
                 self._wait(group, period_ns)
 
     def _begin_period(self) -> None:
-        self.periodic.clear()
+        self.periodic |= dict.fromkeys(self.periodic, 0)
         self._timeline.after(PERIOD_NS, self._begin_period)
 
     def _wait(self, group: str, period_ns: int | None) -> None:

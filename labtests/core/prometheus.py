@@ -1,0 +1,31 @@
+"""What answers Prometheus, by the package of the extra `metrics`."""
+
+import importlib
+from typing import Any
+
+from labtests.core.errors import LabError
+
+
+def client(module: str = "prometheus_client") -> Any:
+    """The package, or a module of it. Raises LabError where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise LabError(
+            "metrics need the package prometheus_client\n  remedy: pip install 'labtests[metrics]'"
+        ) from error
+
+
+def serve(collector: Any, address: str, port: int) -> Any:
+    """A server that asks the collector, whenever it is asked, until its `shutdown`. Raises
+    LabError."""
+    registry = client().CollectorRegistry(auto_describe=False)
+    registry.register(collector)
+    try:
+        server, _ = client().start_http_server(port, addr=address, registry=registry)
+    except OSError as error:
+        raise LabError(
+            f"nothing can be served at {address}, port {port}: {error.strerror}\n"
+            "  remedy: an address of this machine, and a port that is free"
+        ) from error
+    return server
