@@ -138,15 +138,19 @@ EVENT_S = 0.1
 
 def _pushed(alarms: list[Json], start_s: float) -> SeriesPlot:
     """What switches pushed: an event at its time, and nothing between two of them."""
-    times: dict[str, list[float]] = {}
+    times: dict[tuple[str, int | None], list[float]] = {}
     for alarm in alarms:
         time_s, index = number(alarm.get("time_s")), number(alarm.get("index"))
         if time_s is not None:
-            queue = "" if index is None else f" queue {int(index)}"
+            hue = None if index is None else int(index)
+            queue = "" if hue is None else f" queue {hue}"
             said = f"{alarm.get('kind')}, {alarm.get('text')}"
             name = f"{alarm.get('device')} {alarm.get('port')}{queue}: {said}"
-            times.setdefault(name, []).append(time_s - start_s)
-    lines = tuple(Series(name=name, points=tuple(_events(each))) for name, each in times.items())
+            times.setdefault((name, hue), []).append(time_s - start_s)
+    lines = tuple(
+        Series(name=name, points=tuple(_events(each)), hue=hue)
+        for (name, hue), each in times.items()
+    )
     return SeriesPlot(title="Alarms, pushed", unit="alarms", series=lines)
 
 

@@ -385,6 +385,22 @@ def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8
 
 
+def test_a_figure_on_white_has_dark_letters_in_the_dark(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    place = {"device": "S6550", "port": "E1", "priority": 3, "source": "exact state"}
+    run["tests"][0]["phases"][0]["exact_state"] = [
+        place | {"time_s": 12 + n, "shared_bytes": 9000, "headroom_bytes": 40, "paused": n % 2}
+        for n in range(4)
+    ]
+    page_ = shown(page(run), "#pauses")
+    page_.prefer("dark")
+
+    letters = page_.run("getComputedStyle(document.querySelector('.lt-paper text')).fill")
+
+    assert letters == "rgb(23, 27, 32)"
+
+
 def test_ten_suites_are_small_and_shown_within_a_second(
     run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
 ) -> None:
