@@ -197,6 +197,9 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
     run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
 ) -> None:
     run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail")]))
+    note = "ServerA enp3s0f0np0 priority 3 tx_packets = 12345678; S6550 queue 3 rx = 12345678"
+    fact = {"name": "sent by NICs = received by the switch, queue 3", "note": note, "measured": 0}
+    run["tests"][0]["verdicts"][0]["facts"].append(fact)
     page_ = shown(page(run, journal=asked()), width=390)
 
     opened_all(page_)
@@ -207,6 +210,8 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
         ".map((text) => text.getBoundingClientRect().height))"
     )
     assert smallest_px > 9
+    ledger = "document.querySelector('.lt-what').closest('table')"
+    assert page_.run(f"{ledger}.offsetWidth <= {ledger}.parentElement.offsetWidth")
     narrowest_px = page_.run(
         "Math.min(...[...document.querySelectorAll('[data-make=counters] td')]"
         ".filter((cell) => cell.textContent.length > 3).map((cell) => cell.clientWidth))"
