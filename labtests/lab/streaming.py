@@ -35,6 +35,8 @@ def open_streams(lab: Lab, say: Callable[[str], None], *, epoch_s: float = 0.0) 
             _subscribe(lab, source)
         if source.place.watermarks_every_s is not None:
             _poll(lab, source.device, source.place.watermarks_every_s)
+    if lab.streams is not None:
+        lab.streams.settle()
 
 
 def _source(lab: Lab, device: Device) -> StreamSource:

@@ -39,8 +39,8 @@ CLOCK_OFF_S = 1.5
 """A device's clock may be off by so much, and its sampling, before that is told."""
 READ_OUT_WITHIN_S = 30.0
 """Wall time for what has come when streams are closed: a full inbox takes some twenty seconds."""
-CAUGHT_UP_WITHIN_S = 2.0
-"""Wall time in which what was sent until a moment has come."""
+CAUGHT_UP_WITHIN_S, OPENED_WITHIN_S = 2.0, 5.0
+"""Wall time in which what was sent until a moment, and the first sample, has come."""
 
 
 _Timed = TypeVar("_Timed", StreamSample, StreamAlarm)
@@ -147,6 +147,17 @@ class Collectors(AbstractContextManager["Collectors"]):
     def read_out(self) -> bool:
         """Whether all that has come is read."""
         return self._inbox.empty
+
+    def settle(self) -> None:
+        """Waits until each switch that is subscribed at has told something, or has not: the clock
+        of a simulated lab may run faster than a connection is made."""
+        waiting = {device for device, each in self.sources.items() if each.place.kind == "gnmi"}
+        deadline = time.monotonic() + OPENED_WITHIN_S
+        while waiting and time.monotonic() < deadline:
+            with self._lock:
+                waiting -= {device for device, order in self._orders.items() if order.samples}
+                waiting -= {device for device, _ in self._troubles}
+            time.sleep(0.02 if waiting else 0.0)
 
     def begin(self, ports: Collection[tuple[str, str]]) -> None:
         """Only samples of these ports (device, port) are kept from now on, and nothing older."""

@@ -26,6 +26,7 @@ from stream_ends import (
 
 from labtests.capabilities import counters as c
 from labtests.streams import Collectors
+from labtests.streams.collectors import OPENED_WITHIN_S
 from labtests.streams.inbox import Inbox
 
 T = 1_700_000_000.0
@@ -243,6 +244,19 @@ def test_half_a_message_is_told_and_the_rest_is_read(server: GnmiServer) -> None
         wait_for(lambda: collectors.seen()[0], "the whole one")
         assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(2, 2)]
         assert "SubscribeResponse" in troubles(collectors)["unreadable"]
+
+
+def test_a_stream_is_settled_when_it_has_told_something_or_was_refused(server: GnmiServer) -> None:
+    late = threading.Timer(0.4, lambda: server.put(queues(T + 1, PACKETS="1")))
+    with collecting(server) as collectors:
+        late.start()
+        collectors.settle()
+        assert collectors.received == {"S": 1}
+    began_s = time.monotonic()
+    with Collectors([source_of("sonic", 1)]) as nobody:
+        nobody.settle()
+        assert "refused" in troubles(nobody)
+    assert time.monotonic() - began_s < OPENED_WITHIN_S
 
 
 def test_a_flood_fills_no_memory_and_what_is_dropped_is_counted(server: GnmiServer) -> None:
