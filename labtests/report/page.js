@@ -312,11 +312,11 @@ addEventListener("hashchange", () => show(wanted()));
 
 // -- search, keys, colours, print ---------------------------------------------------------------------
 function hits(words) {
-  const found = [], take = (text, address) => { const low = text.toLowerCase(); if (found.length < 60 && words.every((word) => low.includes(word))) found.push([text, address]); };
+  const found = [], take = (text, address) => { const low = text.toLowerCase(), tokens = low.split(/[\s,;:]+/); if (found.length < 60 && words.every((word) => /^\d+$/.test(word) ? tokens.includes(word) : low.includes(word))) found.push([text, address]); };
   for (const top of document.querySelectorAll(".lt-suite")) {
     take(top.querySelector("summary").textContent.replace(/\s+/g, " ").trim().slice(0, 160), top.id);
     const suite = suites[top.id];
-    suite?.changed.forEach((r, n) => take([top.id, texts[r[1]], texts[r[2]], named(r[3], r[6]), texts[r[4]], "+" + figure(r[9]), texts[r[10]]].filter(Boolean).join(" "), `${top.id}/counters/${n}`));
+    suite?.changed.forEach((r, n) => take([top.id, texts[r[1]], texts[r[2]], named(r[3], r[6]), texts[r[4]], "+" + figure(r[9]), texts[r[10]], `(${texts[suite.phases[r[0]][0]]})`].filter(Boolean).join(" "), `${top.id}/counters/${n}`));
     suite?.commands.forEach((c, n) => take(`${top.id} ${texts[c[2]]} ${texts[c[3]].slice(0, 120)}`, `${top.id}/commands/${n}`));
   }
   return found;

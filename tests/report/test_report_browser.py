@@ -379,6 +379,15 @@ def test_search_finds_counters_and_opens_them(run: Json, shown: Callable[..., Ch
     page_.run("document.querySelector('#lt-hits a').click()")
 
     assert hit == "#pauses/counters/0"
+    assert "(PFC on)" in page_.run("document.querySelector('#lt-hits a').textContent")
+    find = (
+        "((words) => { const box = document.getElementById('lt-search'); box.value = words;"
+        "box.dispatchEvent(new Event('input')); scrollTo(0, document.body.scrollHeight);"
+        "const list = document.getElementById('lt-hits'), at = list.getBoundingClientRect();"
+        "return [list.querySelectorAll('a').length, at.top >= 0 && at.top < 300]; })"
+    )
+    assert page_.run(f"{find}('queue 3 forwarded')") == [1, True]  # seen from everywhere
+    assert page_.run(f"{find}('queue 7 forwarded')") == [0, True]  # 7 is in a figure there
     assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("S6550")
     assert page_.run("document.querySelector('.lt-phase').textContent") == "PFC on"
 
