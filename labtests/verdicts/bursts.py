@@ -18,7 +18,9 @@ from labtests.measure.streamed import StreamKey
 TIMES_THE_MEAN = 4
 LEAST_FRAMES = 10
 """A queue that never holds more is what any two senders make."""
-LEAST_SAMPLES = 3
+IN_A_ROW = 2
+"""Intervals: what goes on in more is a load."""
+LEAST_SAMPLES = 4
 """Under traffic: of fewer nobody knows what is usual."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 
@@ -65,27 +67,27 @@ def _of_queue(
         return
     age_s = evidence.streamed.ages_s.get(device, 0.0)
     mean_bytes = _mean(evidence, key)
-    last: Burst | None = None
+    runs: list[list[tuple[StreamSample, StreamSample]]] = []
     for before, now in pairwise(series):
         news = counter == c.QUEUE_PEAK_BYTES or now.value > before.value
         if not news or now.value < max(TIMES_THE_MEAN * mean_bytes, least_bytes):
             continue
-        if last is not None and last.until_s == before.time_s:  # one that a watermark still shows
-            last = replace(last, until_s=now.time_s, peak_bytes=max(last.peak_bytes, now.value))
+        if not runs or runs[-1][-1][1] is not before:
+            runs.append([])
+        runs[-1].append((before, now))
+    for run in runs:
+        peaks = [now.value for _, now in run]
+        if len(set(peaks) if age_s else peaks) > IN_A_ROW:  # an old one is shown again and again
             continue
-        if last is not None:
-            yield last
-        last = Burst(
+        yield Burst(
             device=device,
             port=port,
             queue=queue,
-            since_s=before.time_s - age_s,
-            until_s=now.time_s,
-            peak_bytes=now.value,
+            since_s=run[0][0].time_s - age_s,
+            until_s=run[-1][1].time_s,
+            peak_bytes=max(peaks),
             mean_bytes=mean_bytes,
         )
-    if last is not None:
-        yield last
 
 
 def enough(evidence: Evidence, key: StreamKey) -> bool:
