@@ -17,7 +17,7 @@ WORDS = {"pass": "Yes", "fail": "No"}
 """Verdicts ask so that a pass is a yes. Whatever is not known is never a no."""
 NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
-LONGEST_CASE, LONGEST_OWN = 24, 34
+LONGEST_CASE, LONGEST_OWN = 24, 60
 RED = ("fail", "error", "inconclusive")
 
 
@@ -112,7 +112,7 @@ def _named(file: str, function: str, same: int | None) -> str:
     """`early warning` beside another of its file is "early warning: before it loses"."""
     if same is None:
         return file
-    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder="")
+    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder=" \u2026")
     return f"{file}: {own}" if own else file
 
 

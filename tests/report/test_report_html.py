@@ -358,6 +358,22 @@ def test_numbers_and_signs_of_a_proof_are_written_for_people(run: Json, text_of:
     assert text_of(page(run)).count(" ".join(said.split())) == 2  # its line, its proof
 
 
+def test_an_alarm_is_said_once_with_its_times(run: Json, text_of: Text) -> None:
+    alarm = {"device": "sw", "port": "e1", "index": 3, "kind": "drops", "text": "egress"}
+    phase = run["tests"][0]["phases"][0]
+    phase["alarms"] = [alarm | {"time_s": phase["start_s"] + n + 0.5} for n in range(4)]
+
+    html = page(run)
+
+    assert "PFC on: sw e1 queue 3 said drops (egress), 4 times: at 0.5, 1.5, 2.5, 3.5 s" in (
+        text_of(html)
+    )
+    assert html.count("said drops") == 1
+    assert '<p class="lt-warning">PFC on: sw e1' in html
+    phase["kind"] = "control"  # it drops on purpose
+    assert '<p class="lt-soft">PFC on: sw e1' in page(run)
+
+
 def test_headroom_that_no_stream_tells_is_said_once(run: Json, text_of: Text) -> None:
     untold = {"device": "sw", "port": "e1", "priority": 3, "because": "its stream does not tell"}
     told = untold | {"peak_bytes": 4096, "margin_bytes": 1024, "because": ""}
