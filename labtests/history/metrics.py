@@ -6,6 +6,7 @@ conventions of Prometheus; what was simulated has that in its labels.
 
 import importlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from labtests.history.records import OUTCOMES, KeptRun, is_ahead
 from labtests.history.store import History
 
 _LAB = ("testbed", "backend")
+_ASKS_WITHIN_S = 10.0
+"""Who connects and asks nothing would keep a thread for good."""
 
 
 class LabMetrics:
@@ -129,7 +132,17 @@ def serve(where: str, address: str, port: int) -> Any:
             f"nothing can be served at {address}, port {port}: {error.strerror}\n"
             "  remedy: an address of this machine, and a port that is free"
         ) from error
+    brief = {"timeout": _ASKS_WITHIN_S, "handle": _unless_silent(server.RequestHandlerClass.handle)}
+    server.RequestHandlerClass = type("Brief", (server.RequestHandlerClass,), brief)
     return server
+
+
+def _unless_silent(handle: Callable[[Any], None]) -> Callable[[Any], None]:
+    def handled(self: Any) -> None:
+        with suppress(OSError):  # gone, or out of time: nobody is there to be told
+            handle(self)
+
+    return handled
 
 
 def _client(module: str) -> Any:
