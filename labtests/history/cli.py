@@ -71,7 +71,7 @@ def show(where: str, run: str) -> None:
     "--most", type=click.IntRange(min=1), default=365, show_default=True, help="So many runs."
 )
 def trend(where: str, **asked: Any) -> None:
-    """Figures that moved in the newest runs, since when, and why."""
+    """Figures that moved, since when, and what changed that day."""
     command = _command()
     _lines(command.trends(where, command.TrendRequest(**asked)))
 
