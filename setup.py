@@ -22,9 +22,10 @@ class WithSuites(build_py):
             return
         for folder, pattern in SHIPPED.items():
             target = Path(self.build_lib) / "labtests" / folder
-            self.mkpath(str(target))
-            for file in sorted(Path(folder).glob(pattern)):
-                self.copy_file(str(file), str(target / file.name))
+            for file in sorted(Path(folder).rglob(pattern)):
+                copied = target / file.relative_to(folder)
+                self.mkpath(str(copied.parent))
+                self.copy_file(str(file), str(copied))
         (Path(self.build_lib) / "labtests" / "suites" / "__init__.py").write_text(DOCSTRING)
 
 

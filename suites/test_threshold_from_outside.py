@@ -12,7 +12,8 @@ from labtests.verdicts import behind_bytes, pauses_at, took_what_came, with_thre
 DSCP = 24  # or another one, where this has no queue of its own
 SLOW, FAST = 0.25, 0.9  # of line rate
 OTHERS = 1.25  # times the threshold that is configured
-SCANT, ENOUGH = 0.8, 1.25  # of what came behind the pause
+SCANT, ENOUGH = 0.5, 1.25  # of what came behind the pause
+OTHERWISE = 2  # frames that come more, or fewer, when a run is made again
 
 
 @pytest.mark.requires(
@@ -37,15 +38,16 @@ def test_a_port_pauses_at_its_threshold_counted_from_outside(incast):
     for share, because in ((OTHERS, "paused below its threshold"), (1 / OTHERS, "paused before")):
         incast.must_be_red(pauses_at(slow, with_thresholds(limits, share)), because=because)
 
-    behind = behind_bytes(slow, incast.run("fast", fast, storm=storm))
-    with incast.headroom_at_switch(int(SCANT * behind)):
+    once = incast.run("fast", fast, storm=storm)
+    with incast.headroom_at_switch(int(SCANT * behind_bytes(slow, once))):
         incast.control(
-            "headroom a fifth too small",
+            "half of the headroom that this took",
             fast,
             storm=storm,
             red=lambda seen: (took_what_came(seen, controls=(seen,)),),
             because=("buffer_dropped_in_packets grew by",),
         )
-    with incast.headroom_at_switch(int(ENOUGH * behind)):
-        seen = incast.run("headroom a quarter more than that", fast, storm=storm)
+    enough = int(ENOUGH * behind_bytes(slow, once, frames=OTHERWISE))
+    with incast.headroom_at_switch(enough):
+        seen = incast.run("a quarter and two frames more than that", fast, storm=storm)
     incast.judge(pauses_at(slow, limits), took_what_came(seen, controls=incast.controls))

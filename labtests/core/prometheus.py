@@ -5,6 +5,9 @@ from typing import Any
 
 from labtests.core.errors import LabError
 
+ASKED_WITHIN_S = 10.0
+"""Who connects and asks nothing has a thread for so long."""
+
 
 def client(module: str = "prometheus_client") -> Any:
     """The package, or a module of it. Raises LabError where it is not installed."""
@@ -23,6 +26,9 @@ def serve(collector: Any, address: str, port: int) -> Any:
     registry.register(collector)
     try:
         server, _ = client().start_http_server(port, addr=address, registry=registry)
+        patient = server.RequestHandlerClass
+        server.RequestHandlerClass = type("Asked", (patient,), {"timeout": ASKED_WITHIN_S})
+        server.handle_error = lambda *_: None  # who hangs up early is no traceback in a terminal
     except OSError as error:
         raise LabError(
             f"nothing can be served at {address}, port {port}: {error.strerror}\n"

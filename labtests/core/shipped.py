@@ -25,9 +25,11 @@ def copy_shipped(folder: Path) -> list[str]:
     lines = []
     for kind in KINDS:
         (folder / kind).mkdir(parents=True)
-        files = [each for each in sorted(shipped(kind).iterdir()) if _ours(each)]
+        files = [each for each in sorted(shipped(kind).rglob("*")) if _ours(each)]
         for file in files:
-            shutil.copyfile(file, folder / kind / file.name)
+            copied = folder / kind / file.relative_to(shipped(kind))
+            copied.parent.mkdir(exist_ok=True)
+            shutil.copyfile(file, copied)
         lines.append(f"{folder / kind}: {len(files)} files")
     return lines
 

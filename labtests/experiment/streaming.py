@@ -54,7 +54,8 @@ class StreamsOfPhase:
     def quiet(self) -> None:
         """Each stream has had the time for a sample before the traffic."""
         if self.lab.streams is not None:
-            self.lab.clock.sleep(max(self.every_s - self.pace.quiet_s, 0.0))
+            unsure_s = max(self.lab.streams.unsure_s.values(), default=0.0)
+            self.lab.clock.sleep(max(self.every_s + unsure_s - self.pace.quiet_s, 0.0))
             self.lab.streams.mark(self.lab.clock.now_s())
 
     def traffic(self, senders: Iterable[Place]) -> None:
@@ -80,6 +81,9 @@ class StreamsOfPhase:
         if streams is None:
             return None
         awaited_s = max((age for age in self._ages_s.values() if age <= AWAITED_S), default=0.0)
+        awaited_s += max(streams.unsure_s.values(), default=0.0)
+        for device, unsure_s in streams.unsure_s.items():
+            self._ages_s[device] += unsure_s
         self.lab.clock.sleep(self.every_s + awaited_s)
         streams.mark(self.lab.clock.now_s())
         samples, alarms, troubles = streams.seen()

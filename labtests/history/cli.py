@@ -66,11 +66,14 @@ def show(where: str, run: str) -> None:
 @HISTORY
 @_of_lab
 @click.option("--test", default="", help="Only suites with this text in their name.")
-@click.option("--all", "every", is_flag=True, help="All figures, not only those that moved.")
-def trend(where: str, testbed: str, backend: str, test: str, every: bool) -> None:
+@click.option("--all", "every", is_flag=True, help="All figures, not only those with a margin.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=365, show_default=True, help="So many runs."
+)
+def trend(where: str, **asked: Any) -> None:
     """Figures that moved, since when, and what changed that day."""
-    told = _command().trends(where, testbed=testbed, backend=backend, test=test, every=every)
-    _lines(told)
+    command = _command()
+    _lines(command.trends(where, command.TrendRequest(**asked)))
 
 
 @history.command()

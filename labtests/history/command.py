@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -100,15 +101,31 @@ def _cut(found: Sequence[RunDifference], most: int) -> Iterator[str]:
             yield f"... and {len(of_kind) - most} more of {kind} (--most 0 shows all)"
 
 
-def trends(where: str, *, testbed: str, backend: str, test: str, every: bool) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendRequest:
+    """Of which lab ("": all), suites with which text in their names, whether of figures without a
+    margin too, and in how many of the newest runs."""
+
+    testbed: str
+    backend: str
+    test: str
+    every: bool
+    most: int
+
+
+def trends(where: str, asked: TrendRequest) -> list[str]:
     """Figures that became others, shrunken margins first; of each lab and backend."""
     lines: list[str] = []
     with History.open(where, makes=False) as history:
-        for lab, of_lab in history.labs(testbed=testbed, backend=backend).items():
-            rows = history.margins(testbed=lab[0], backend=lab[1])
-            figures = [each for each in series_of(rows) if test in each.test]
-            lines += [f"{lab[0]}, {lab[1]}: {len(of_lab)} runs", *_moved(history, figures, every)]
-    return lines or [_none(testbed, backend)]
+        labs = history.labs(testbed=asked.testbed, backend=asked.backend)
+        for lab, of_lab in labs.items():
+            newest = [each.number for each in of_lab[: asked.most]]
+            rows = history.margins(testbed=lab[0], backend=lab[1], runs=newest)
+            figures = [each for each in series_of(rows) if asked.test in each.test]
+            some = "" if len(newest) == len(of_lab) else f"the newest {asked.most} of "
+            lines += [f"{lab[0]}, {lab[1]}: {some}{len(of_lab)} runs"]
+            lines += _moved(history, figures, asked.every)
+    return lines or [_none(asked.testbed, asked.backend)]
 
 
 def _moved(history: History, figures: Sequence[FigureSeries], every: bool) -> Iterator[str]:

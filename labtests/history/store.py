@@ -273,7 +273,7 @@ def _url(where: str) -> URL:
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
         reached = {name: value for name, value in _REACHED.items() if name not in url.query}
-        engine = create_engine(url, connect_args=reached)
+        engine = create_engine(url, connect_args=reached, pool_pre_ping=True)  # it may restart
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(_LIMITS))
         return engine
     engine = create_engine(url, connect_args={"timeout": _WAITS_S})

@@ -81,4 +81,6 @@ def _subscribe(lab: Lab, source: StreamSource) -> None:
         changes=tuple(sorted(table.changes)),
     )
     at = Endpoint(device=source.device, interface="")
-    lab.change(at, STREAM, StreamSetting(on=True, ours=ours, drop_alarms=True))
+    now = lab.ask(at.device, lab.setting(at, STREAM).read(""))
+    drop_alarms = place.drop_alarms or now.drop_alarms
+    lab.change(at, STREAM, StreamSetting(on=True, ours=ours, drop_alarms=drop_alarms))

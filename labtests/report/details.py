@@ -144,7 +144,7 @@ def _lanes(phases: list[Json], zero: float, book: Book) -> list[Json]:
 
 
 def _add(lines: dict[str, Json], line: Series, shift: float, book: Book) -> None:
-    start: Json = {"n": book(short_ports(line.name)), "c": line.hue, "d": int(line.dashed), "p": []}
+    start: Json = {"n": book(short_ports(line.name)), "c": line.hue, "p": []}
     into = lines.setdefault(line.name, start)
     if into["p"]:
         into["p"].append([into["p"][-1][1], round(line.points[0][0] + shift, 3), None])

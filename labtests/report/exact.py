@@ -49,7 +49,7 @@ def _figure(where: str, priority: str, rows: list[Json], zero_s: float) -> str:
         width=640,
         height=HEIGHT - 145,
         x=Axis(
-            label="s since the first phase, as in the plots below",
+            label="s since the first phase, as in the plots",
             low=times[0],
             high=times[-1],
             ticks=marks,

@@ -57,8 +57,8 @@ def _of_red(red: list[Suite], count: int, cut: str) -> str:
         where = f" at {' and '.join(map(short_ports, ports))}" if 0 < len(ports) < 3 else ""
         where += f" in {' and '.join(queues)}" if 0 < len(queues) < 4 else ""
         return f"Not lossless: {grouped(lost)} packet{'s' * (lost != 1)} lost{where}{cut}"
-    if all(map(_cut_off, red)):
-        return f"Not whole: {red[0].name} was {_cut_off(red[0])}{cut}"
+    if all(map(cut_off, red)):
+        return f"Not whole: {red[0].name} was {cut_off(red[0])}{cut}"
     words = {"fail": "fail", "error": "could not be judged: the lab broke"}
     for outcome, word in words.items():
         if found := [suite for suite in red if suite.outcome == outcome]:
@@ -66,7 +66,7 @@ def _of_red(red: list[Suite], count: int, cut: str) -> str:
     return f"Not known: {counted(len(red), count, 'prove nothing')}{cut}{_why(red)}"
 
 
-def _cut_off(suite: Suite) -> str:
+def cut_off(suite: Suite) -> str:
     """Of a test that somebody ended: by what; no lab broke. "" for others."""
     said = str(suite.test.get("error") or "").partition("\n")[0]
     return said if said.startswith("interrupted by ") else ""

@@ -65,7 +65,7 @@ function axis(suite) {
   let now = 0, drawn = 0;
   const add = (until, cut) => {
     if (until <= now) return;
-    const size = cut ? Math.min(until - now, most) : until - now;
+    const size = cut && until - now > 3 * most ? most : until - now;
     pieces.push({ from: now, until, at: drawn, size, cut: size < until - now });
     now = until; drawn += size;
   };
@@ -85,7 +85,12 @@ function curve(line, x, y) {
   }
   return way;
 }
-const hue = (line, n) => line.c === null || line.c > 7 ? `lt-ink${n ? " lt-dash" : ""}` : `lt-q${line.c}`;
+// What is of one priority has one colour; another port of it another width, what is of none another dash.
+const ink = (line) => line.c === null || line.c > 7;
+function hue(line, n, lines) {
+  const again = lines.slice(0, n).filter((one) => (ink(one) && ink(line)) || one.c === line.c).length;
+  return ink(line) ? `lt-ink lt-ink${again % 5}` : `lt-q${line.c}${again ? ` lt-again${again % 3}` : ""}`;
+}
 function ticks(high, count) {
   const rough = high / count, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
@@ -115,7 +120,8 @@ function lane(suite, told, time, last, address) {
   for (const tick of ticks(ceiling, 3)) {
     svg.append(draw("path", { class: "lt-grid", d: `M${LEFT} ${y(tick)}H${W - RIGHT}` }), draw("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, short(tick)));
   }
-  told.l.forEach((line, n) => svg.append(draw("path", { class: `lt-curve ${hue(line, n)}`, d: curve(line, x, y) })));
+  const curves = told.l.map((line, n) => draw("path", { class: `lt-curve ${hue(line, n, told.l)}`, d: curve(line, x, y) }));
+  svg.append(...curves);
   if (last) {
     const steps = ticks(time.drawn, W < 600 ? 4 : 8), step = steps[1] ?? time.drawn;
     for (const { from, until, cut } of time.pieces) {
@@ -130,7 +136,10 @@ function lane(suite, told, time, last, address) {
   const list = el("ul");
   const values = told.l.slice(0, 12).map((line, n) => {
     const value = el("b");
-    list.append(el("li", {}, draw("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, draw("path", { class: `lt-curve ${hue(line, n)}`, d: "M0 4H22" })), texts[line.n], value));
+    const item = el("li", {}, draw("svg", { viewBox: "0 0 22 8", "aria-hidden": "true" }, draw("path", { class: `lt-curve ${hue(line, n, told.l)}`, d: "M0 4H22" })), texts[line.n], value);
+    item.addEventListener("pointerenter", () => curves.forEach((one, k) => one.classList.toggle("lt-faint", k !== n)));
+    item.addEventListener("pointerleave", () => curves.forEach((one) => one.classList.remove("lt-faint")));
+    list.append(item);
     return value;
   });
   const head = el("div", {}, el("b", {}, told.t), " ", el("span", { class: "lt-soft" }, told.u, " "), csv(address, told.t.toLowerCase().replaceAll(" ", "-"), () => series([told])));
@@ -303,11 +312,11 @@ addEventListener("hashchange", () => show(wanted()));
 
 // -- search, keys, colours, print ---------------------------------------------------------------------
 function hits(words) {
-  const found = [], take = (text, address) => { const low = text.toLowerCase(); if (found.length < 60 && words.every((word) => low.includes(word))) found.push([text, address]); };
+  const found = [], take = (text, address) => { const low = text.toLowerCase(), tokens = low.split(/[\s,;:]+/); if (found.length < 60 && words.every((word) => /^\d+$/.test(word) ? tokens.includes(word) : low.includes(word))) found.push([text, address]); };
   for (const top of document.querySelectorAll(".lt-suite")) {
     take(top.querySelector("summary").textContent.replace(/\s+/g, " ").trim().slice(0, 160), top.id);
     const suite = suites[top.id];
-    suite?.changed.forEach((r, n) => take([top.id, texts[r[1]], texts[r[2]], named(r[3], r[6]), texts[r[4]], "+" + figure(r[9]), texts[r[10]]].filter(Boolean).join(" "), `${top.id}/counters/${n}`));
+    suite?.changed.forEach((r, n) => take([top.id, texts[r[1]], texts[r[2]], named(r[3], r[6]), texts[r[4]], "+" + figure(r[9]), texts[r[10]], `(${texts[suite.phases[r[0]][0]]})`].filter(Boolean).join(" "), `${top.id}/counters/${n}`));
     suite?.commands.forEach((c, n) => take(`${top.id} ${texts[c[2]]} ${texts[c[3]].slice(0, 120)}`, `${top.id}/commands/${n}`));
   }
   return found;

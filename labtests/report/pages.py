@@ -12,7 +12,8 @@ from labtests.core.printable import visible
 from labtests.report import text, view
 from labtests.report.details import details
 from labtests.report.exact import sawteeth
-from labtests.report.headline import headline
+from labtests.report.headline import cut_off, headline
+from labtests.report.ledger import ledger_of
 from labtests.report.past import Past
 from labtests.report.picture import picture_of
 from labtests.report.runs import Json, entries, lab_of, texts
@@ -34,6 +35,7 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
     """All of the page but its frame, which is ours or pytest-html's: style, the first screen, a
     line for each suite with its proof behind it, the lab, and what the script draws."""
     suites = suites_of(run, past)
+    told = [suite for suite in suites if not cut_off(suite)]  # what somebody ended says nothing
     controls = [suite.controls for suite in suites]
     shown = _rendered(
         "body.html.j2",
@@ -45,10 +47,11 @@ def body(run: Json, *, past: Past = UNKNOWN, journal: Chronicle = NONE) -> str:
         headline=headline(run, suites),
         picture=picture_of(run, suites),
         needs=_by_place([suite for suite in suites if suite.red]),
-        turned=[s for s in suites if s.red and s.since.was and s.since.was not in RED],
+        turned=[s for s in told if s.red and s.since.was and s.since.was not in RED],
+        cut=len(suites) - len(told),
         stayed=sum(suite.red and suite.since.was in RED for suite in suites),
-        new=[suite for suite in suites if suite.red and not suite.since.was],
-        reddened=_since_green(suites, past),
+        new=[suite for suite in told if suite.red and not suite.since.was],
+        reddened=_since_green(told, past),
         healed=sum(s.since.changed and s.outcome == "pass" for s in suites),
         controls=(sum(kept for kept, _ in controls), sum(count for _, count in controls)),
     )
@@ -106,6 +109,7 @@ _FILTERS: tuple[Callable[..., Any], ...] = (
 _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
+    *(ledger_of, view.alarms_of),
     *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of, sawteeth),
 )
 """What templates call, by the names that it has here."""

@@ -10,7 +10,7 @@ from labtests.report.series import hue_of
 from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
-HOST_W, HOST_H, ROW, LINE = 148.0, 44.0, 84.0, 18.0
+HOST_W, HOST_H, ROW, LINE = 158.0, 44.0, 84.0, 18.0
 SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W = 216.0, 176.0, 72.0, 16.0, 8.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
@@ -43,7 +43,9 @@ class DrawnCable:
     y2: float
     above: tuple[DrawnWords, ...]
     below: tuple[DrawnWords, ...]
+    upright: bool
     words_x: float
+    words_y: float
     ends: bool  # the words end there
     port: str
     port_x: float
@@ -197,6 +199,7 @@ class _Layout:
         """All of it."""
         columns = self._columns()
         left, right = self._sides(columns)
+        columns = [self._with_hosts(names, left) for names in columns[:-1]] + columns[-1:]
         rows = max(len(left), len(right), *map(len, columns), 1)
         told = max((len(self._lines(name)) for name in self._switches), default=0)
         lines = max((len(self._lines(name)) for name in left + right), default=0)
@@ -227,6 +230,20 @@ class _Layout:
         beside = [n for n in self._senders if {p.device for p in self._peers(n)} & near]
         far = [n for n in self._senders if n not in beside]
         return (far, self._receivers + beside) if far else (beside, self._receivers)
+
+    def _with_hosts(self, switches: list[str], left: list[str]) -> list[str]:
+        """Of a column that no host at the left is next to: one above, and one below. They are no
+        longer at the left."""
+        if switches == self._columns()[0]:
+            return switches
+        ends = ((switches[0], 0), (switches[-1], len(switches) + 1))
+        found = list(switches)
+        for switch, place in ends:
+            own = [n for n in left if switch in {p.device for p in self._peers(n)}]
+            if own and len(left) > 1:
+                found.insert(place, own[0])
+                left.remove(own[0])
+        return found
 
     def _columns(self) -> list[list[str]]:
         """Switches by how far they are from the receivers, the farthest first."""
@@ -306,7 +323,7 @@ class _Layout:
         y1, y2 = self._height(a, b), self._height(b, a)
         x1, x2 = left.x + left.w, right.x
         if left.x == right.x:  # two switches of one column
-            x1, x2 = left.x + left.w / 2, right.x + right.w / 2
+            x1 = x2 = left.x + min(left.w, right.w) / 2
             upper, lower = sorted((left, right), key=lambda box: box.y)
             y1, y2 = upper.y + upper.h, lower.y
         sender = not left.switch
@@ -315,6 +332,12 @@ class _Layout:
         port_x = x2 - 5 if at_switch is b else x1 + 5
         place = self._suite.place
         lost = lost_between(self._suite, self._counted.phase, (a, b))
+        above = self._sent(rates, sender)
+        below = [*(self._returned(host, at_switch, sender) if rates or sender else ()), *lost]
+        upright = left.x == right.x
+        if upright and len(above) + len(below) > 1:  # there is room for one line
+            text = ", ".join(words.text for words in (*above, *below))
+            above, below = [DrawnWords(text=text, bad=bool(lost))], []
         return DrawnCable(
             left=left.name,
             right=right.name,
@@ -322,10 +345,12 @@ class _Layout:
             y1=y1,
             x2=x2,
             y2=y2,
-            above=tuple(self._sent(rates, sender)),
-            below=(*(self._returned(host, at_switch, sender) if rates or sender else ()), *lost),
-            words_x=x1 + 8 if sender or right.switch else x2 - 8,
-            ends=not sender and not right.switch,
+            above=tuple(above),
+            below=tuple(below),
+            upright=upright,
+            words_x=x1 + 8 if sender or right.switch or upright else x2 - 8,
+            words_y=(y1 + y2) / 2 + 14 if upright else y1 if sender or right.switch else y2,
+            ends=not sender and not right.switch and not upright,
             port=short_port(at_switch.port),
             port_x=port_x,
             port_y=(y2 if at_switch is b else y1) - 6,

@@ -22,7 +22,6 @@ class Series:
 
     name: str
     points: tuple[Span, ...]
-    dashed: bool = False
     hue: int | None = None  # the priority or queue that it is of
 
     @property
@@ -53,7 +52,6 @@ class _Kind:
     title: str
     unit: str
     counters: tuple[str, ...]
-    received: frozenset[str] = frozenset()  # drawn dashed
     level: bool = False  # the value itself, not its rate
 
 
@@ -63,7 +61,6 @@ _KINDS = (
         title="PFC pause frames",
         unit="frames/s",
         counters=(c.PFC_TX_FRAMES, c.PFC_RX_FRAMES),
-        received=frozenset({c.PFC_RX_FRAMES}),
     ),
     _Kind(
         title="ECN marks and CNPs",
@@ -75,7 +72,6 @@ _KINDS = (
             c.RP_CNP_HANDLED,
             c.RP_CNP_IGNORED,
         ),
-        received=frozenset({c.NP_ECN_MARKED_PACKETS, c.RP_CNP_HANDLED, c.RP_CNP_IGNORED}),
     ),
     _Kind(title="Dropped packets", unit="packets/s", counters=(c.QUEUE_DROPPED_PACKETS,)),
 )
@@ -100,7 +96,6 @@ _STREAMED = (
         title="PFC pause frames, streamed",
         unit="frames/s",
         counters=(c.PFC_TX_FRAMES, c.PFC_RX_FRAMES),
-        received=frozenset({c.PFC_RX_FRAMES}),
     ),
 )
 """Beside those that were read, on the same axis: another witness, at its own times."""
@@ -143,15 +138,19 @@ EVENT_S = 0.1
 
 def _pushed(alarms: list[Json], start_s: float) -> SeriesPlot:
     """What switches pushed: an event at its time, and nothing between two of them."""
-    times: dict[str, list[float]] = {}
+    times: dict[tuple[str, int | None], list[float]] = {}
     for alarm in alarms:
         time_s, index = number(alarm.get("time_s")), number(alarm.get("index"))
         if time_s is not None:
-            queue = "" if index is None else f" queue {int(index)}"
+            hue = None if index is None else int(index)
+            queue = "" if hue is None else f" queue {hue}"
             said = f"{alarm.get('kind')}, {alarm.get('text')}"
             name = f"{alarm.get('device')} {alarm.get('port')}{queue}: {said}"
-            times.setdefault(name, []).append(time_s - start_s)
-    lines = tuple(Series(name=name, points=tuple(_events(each))) for name, each in times.items())
+            times.setdefault((name, hue), []).append(time_s - start_s)
+    lines = tuple(
+        Series(name=name, points=tuple(_events(each)), hue=hue)
+        for (name, hue), each in times.items()
+    )
     return SeriesPlot(title="Alarms, pushed", unit="alarms", series=lines)
 
 
@@ -232,7 +231,7 @@ def _panel(kind: _Kind, samples: dict[str, dict[str, list[Reading]]], start_s: f
             name = " ".join(filter(None, (where, _WORDS.get(counter, ""))))
             points = tuple(points_of(readings, start_s))
             hue = readings[0].index
-            line = Series(name=name, points=points, dashed=counter in kind.received, hue=hue)
+            line = Series(name=name, points=points, hue=hue)
             if line.gaps == len(points):
                 unknown.append(name)
             elif line.highest == 0 and not line.gaps:

@@ -17,7 +17,7 @@ WORDS = {"pass": "Yes", "fail": "No"}
 """Verdicts ask so that a pass is a yes. Whatever is not known is never a no."""
 NOT_KNOWN = "Not known"
 OF_THE_HOSTS = "Did hosts and cables do their part?"
-LONGEST_CASE, LONGEST_OWN = 24, 34
+LONGEST_CASE, LONGEST_OWN = 24, 60
 RED = ("fail", "error", "inconclusive")
 
 
@@ -77,8 +77,9 @@ def _names(tests: list[Json]) -> list[str]:
     beside: dict[str, set[str]] = {}
     for file, function in parts:
         beside.setdefault(file, set()).add(function)
+    same = {file: _in_common(functions) for file, functions in beside.items()}
     found = [
-        _with_case(_named(file, function, beside[file]), case_of(test))
+        _with_case(_named(file, function, same[file]), case_of(test))
         for test, (file, function) in zip(tests, parts, strict=True)
     ]
     before = Counter[str]()
@@ -100,13 +101,18 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[A-Za-z0-9]+", text))
 
 
-def _named(file: str, function: str, beside: set[str]) -> str:
-    """`early warning` beside another of its file is "early warning: before it loses"."""
-    if len(beside) < 2:
-        return file
-    columns = zip(*(each.split() for each in beside), strict=False)
+def _in_common(functions: set[str]) -> int | None:
+    """With how many words all of them begin; None for one alone."""
+    columns = zip(*(each.split() for each in functions), strict=False)
     same = len(list(takewhile(lambda words: len(set(words)) == 1, columns)))
-    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder="")
+    return None if len(functions) < 2 else same
+
+
+def _named(file: str, function: str, same: int | None) -> str:
+    """`early warning` beside another of its file is "early warning: before it loses"."""
+    if same is None:
+        return file
+    own = textwrap.shorten(" ".join(function.split()[same:]), LONGEST_OWN, placeholder=" \u2026")
     return f"{file}: {own}" if own else file
 
 

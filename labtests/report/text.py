@@ -72,16 +72,17 @@ _FIGURES = re.compile(r"(?: \S*\d\S*)+$")
 
 
 def brief(value: object) -> Any:
-    """The beginning of a long sentence, whose whole stands with its test, and of git's hashes. Its
-    first two parts stay together ("sent 10; received 9"), and a figure keeps its unit."""
+    """The beginning of a long sentence, whose whole stands with its test, and of git's hashes. A
+    part that ends with a figure keeps the one after it ("sent 10; received 9"), a figure its unit,
+    and what is short goes on: its first part may be half of a command."""
     if isinstance(value, str):
         value = _HASH.sub(r"\1", value)
     if not isinstance(value, str) or len(value) <= BRIEF:
         return value
-    first, *rest = value.split("; ")
-    said = "; ".join([first, *rest[:1]])
-    for part in rest[1:]:
-        if len(said) + len(part) > BRIEF:
+    said, *rest = value.split("; ")
+    for n, part in enumerate(rest):
+        half = len(said) < BRIEF / 2 or (n == 0 and said[-1:].isdigit())
+        if not half and len(said) + len(part) > BRIEF:
             break
         said += f"; {part}"
     if len(said) > 2 * BRIEF:

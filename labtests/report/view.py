@@ -193,6 +193,21 @@ def _same(lost: object, count: float) -> bool:
     return isinstance(lost, dict) and count == sum(number(grew) or 0 for grew in lost.values())
 
 
+def alarms_of(phase: Json) -> list[tuple[str, list[str]]]:
+    """What switches pushed, each thing once, with its times since the phase began."""
+    start_s = number(phase.get("start_s")) or 0.0
+    found: dict[str, list[str]] = {}
+    for each in entries(phase.get("alarms")):
+        index = number(each.get("index"))
+        queue = "" if index is None else f" queue {int(index)}"
+        said = f"{each.get('device')} {each.get('port')}{queue} said {each.get('kind')}"
+        text = f" ({each['text']})" if each.get("text") else ""
+        time_s = number(each.get("time_s"))
+        when = "?" if time_s is None else f"{time_s - start_s:.1f}"
+        found.setdefault(said + text, []).append(when)
+    return list(found.items())
+
+
 def noise_of(phases: list[Json]) -> list[Json]:
     """Counters that grew while nothing of labtests ran."""
     return [row for phase in phases for row in entries(phase.get("noise"))]

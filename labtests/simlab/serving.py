@@ -29,6 +29,7 @@ from labtests.core.private_files import private_folder
 from labtests.inventory import Testbed
 from labtests.network.code_folder import NOTICE
 from labtests.network.compiled import must_be_compiled
+from labtests.protocols.needed import needed
 from labtests.simlab.control import Message
 from labtests.simlab.faults import UnknownFault
 from labtests.simlab.folder import PASSWORD_ENV
@@ -155,10 +156,13 @@ async def open_lab(
 async def streaming(
     lab: SimulatedLab, directory: Path, password: str
 ) -> AsyncIterator[dict[str, int]]:
-    """Its switches stream, where the testbed names that; ports of gNMI servers by device."""
+    """Its switches stream, where the testbed names that; ports of gNMI servers by device. Raises
+    WrongOption without the packages for it."""
     if all(device.telemetry is None for device in lab.testbed.devices):
         yield {}
         return
+    for package in ("grpc", "google.protobuf"):
+        needed(package)
     streams = import_module("labtests.simlab.streaming.serving").ServedStreams(
         lab, directory, password
     )

@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -109,6 +109,9 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._listeners: list[Listener] = []
         self._orders = {source.device: self._order(source) for source in sources}
         self._marked: dict[str, int] = {}
+        self.unsure_s: Mapping[str, float] = {}
+        """By device: so much later than it was may a sample seem to be, since how long the one was
+        on its way by which its clock was set right, nobody knows."""
         self._closed = threading.Event()
         self._ends: list[Any] = []
         self._readers: dict[str, Reader] = {s.device: _reader(s) for s in sources}
@@ -311,15 +314,15 @@ class Collectors(AbstractContextManager["Collectors"]):
     def _judge(self, device: str, order: Order, now_s: float) -> None:
         first, moved = device not in self._marked, order.samples - self._marked.get(device, 0)
         self._marked[device] = order.samples
+        last_s = None if order.last_s is None else order.last_s - order.ahead_s
+        if last_s is not None and -self._late_s(device) <= last_s - now_s <= CLOCK_OFF_S:
+            return
         if not self._inbox.empty:
             text = "messages that have come are not yet read: they come faster than that"
             self._tell(_trouble(device, "behind", text, now_s))
             return
-        if order.last_s is None:
+        if last_s is None:
             self._tell(_trouble(device, "stopped", "nothing has come of its stream", now_s))
-            return
-        last_s = order.last_s - order.ahead_s
-        if -self._late_s(device) <= last_s - now_s <= CLOCK_OFF_S:
             return
         if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"
@@ -335,6 +338,7 @@ class Collectors(AbstractContextManager["Collectors"]):
     def _retime(self, order: Order, off_s: float, beyond_s: float) -> None:
         """From now on, and of what has come and is told to be later than that."""
         order.ahead_s += off_s
+        self.unsure_s = {**self.unsure_s, order.device: order.every_s}
         _move(self._samples, order.device, off_s, beyond_s)
         _move(self._alarms, order.device, off_s, beyond_s)
 

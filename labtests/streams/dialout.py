@@ -85,6 +85,7 @@ class DialOutReader:
         self._message, self._source = dialout.DialoutMsg, source
         self._meaning_of = lru_cache(MOST_PATHS)(source.table.meaning_of)
         self._error = needed("google.protobuf.message").DecodeError
+        self._name: str | None = None
 
     def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, a row at a time. Raises Unreadable."""
@@ -99,9 +100,18 @@ class DialOutReader:
                 f"{named}no JSON ({error}): {quoted_excerpt(message.jsonData)}"
             ) from error
         try:
-            return self._tables(said, message.sensorPath)
+            told = self._tables(said, message.sensorPath)
         except RecursionError as error:
             raise Unreadable(f"{message.sensorPath}: {error}") from error
+        self._expect_one(message.deviceMsg.deviceName)
+        return told
+
+    def _expect_one(self, name: str) -> None:
+        """Ports of two switches have the same names: what a second one sends here is not its."""
+        self._name = name if self._name is None else self._name
+        if name != self._name:
+            text = f"{quoted_excerpt(name)} sends to the port of {quoted_excerpt(self._name)}"
+            raise Unreadable(f"{text}: give each switch a port of its own")
 
     def _tables(self, said: Any, path: str) -> list[ToldValues]:
         whole = _any_case(said, "Notification")

@@ -18,8 +18,11 @@ from labtests.measure.streamed import StreamKey
 TIMES_THE_MEAN = 4
 LEAST_FRAMES = 10
 """A queue that never holds more is what any two senders make."""
-LEAST_SAMPLES = 3
-"""Under traffic: of fewer nobody knows what is usual."""
+IN_A_ROW = 2
+"""Intervals: what goes on in more is a load."""
+LEAST_SAMPLES = 4
+"""Under traffic: of fewer nobody knows what is usual, unless lengths were sampled while all
+sent."""
 USUAL_MTU_BYTES, HEADERS_BYTES = 1500, 22
 
 
@@ -65,40 +68,56 @@ def _of_queue(
         return
     age_s = evidence.streamed.ages_s.get(device, 0.0)
     mean_bytes = _mean(evidence, key)
-    last: Burst | None = None
+    runs: list[list[tuple[StreamSample, StreamSample]]] = []
     for before, now in pairwise(series):
         news = counter == c.QUEUE_PEAK_BYTES or now.value > before.value
         if not news or now.value < max(TIMES_THE_MEAN * mean_bytes, least_bytes):
             continue
-        if last is not None and last.until_s == before.time_s:  # one that a watermark still shows
-            last = replace(last, until_s=now.time_s, peak_bytes=max(last.peak_bytes, now.value))
+        if not runs or runs[-1][-1][1] is not before:
+            runs.append([])
+        runs[-1].append((before, now))
+    for run in runs:
+        peaks = [now.value for _, now in run]
+        if len(set(peaks) if age_s else peaks) > IN_A_ROW:  # an old one is shown again and again
             continue
-        if last is not None:
-            yield last
-        last = Burst(
+        yield Burst(
             device=device,
             port=port,
             queue=queue,
-            since_s=before.time_s - age_s,
-            until_s=now.time_s,
-            peak_bytes=now.value,
+            since_s=run[0][0].time_s - age_s,
+            until_s=run[-1][1].time_s,
+            peak_bytes=max(peaks),
             mean_bytes=mean_bytes,
         )
-    if last is not None:
-        yield last
 
 
 def enough(evidence: Evidence, key: StreamKey) -> bool:
     """Whether a queue was sampled often enough under traffic to know what it usually holds."""
+    return not _few(evidence, key) or bool(_while_all_send(evidence, key))
+
+
+def _few(evidence: Evidence, key: StreamKey) -> bool:
+    return len(_sampled(evidence, key, evidence.start_s, evidence.end_s)) < LEAST_SAMPLES
+
+
+def _while_all_send(evidence: Evidence, key: StreamKey) -> list[int]:
+    """The lengths of this queue that were sampled then."""
+    spans = [(f.intervals[0].start_s, f.intervals[-1].end_s) for f in evidence.flows if f.intervals]
+    since_s, until_s = (max(s for s, _ in spans), min(e for _, e in spans)) if spans else (0.0, 0.0)
+    return _sampled(evidence, (*key[:-1], c.QUEUE_LENGTH_BYTES), since_s, until_s)
+
+
+def _sampled(evidence: Evidence, key: StreamKey, since_s: float, until_s: float) -> list[int]:
     assert evidence.streamed is not None
     series = evidence.streamed.series.get(key, ())
-    inside = [s for s in series if evidence.start_s < s.time_s <= evidence.end_s]
-    return len(inside) >= LEAST_SAMPLES
+    return [s.value for s in series if since_s < s.time_s <= until_s]
 
 
 def _usual(evidence: Evidence, key: StreamKey) -> float:
-    """So many times what half of the intervals of the traffic did not exceed: what a queue holds
-    again and again is no burst."""
+    """So many times what half of the intervals of the traffic did not exceed, or of a few what was
+    held at any moment while all sent: what a queue holds again and again is no burst."""
+    if _few(evidence, key):
+        return TIMES_THE_MEAN * max(_while_all_send(evidence, key), default=0)
     peaks = _under_traffic(evidence, key)
     if not peaks or key[-1] == c.QUEUE_MOST_BYTES:
         return 0.0

@@ -110,10 +110,11 @@ def _took_what_came(evidence: Evidence, controls: tuple[Evidence, ...]) -> Itera
     yield from storms.nothing_is_missing(evidence)
 
 
-def behind_bytes(slowly: Evidence, fast: Evidence) -> int:
+def behind_bytes(slowly: Evidence, fast: Evidence, *, frames: int = 0) -> int:
     """What headroom has to take of a fast load: the frame that goes beyond the threshold, as it
-    does of a slow one, too, and what was held more. In cells of CELL_BYTES."""
-    more = (held_packets(fast) or 0) - (held_packets(slowly) or 0)
+    does of a slow one, too, and what was held more; and `frames`, for neither run stops at the same
+    frame when it is made again. In cells of CELL_BYTES."""
+    more = (held_packets(fast) or 0) - (held_packets(slowly) or 0) + frames
     frame = FRAME_MORE_BYTES + max(fast.own_mtu_bytes.values(), default=USUAL_MTU_BYTES)
     return (1 + max(more, 0)) * -(-frame // CELL_BYTES) * CELL_BYTES
 

@@ -34,6 +34,7 @@ COMPARED = frozenset(
 
 
 LEAST_FRAME_BYTES = 64
+_NOTHING_COMPARED = "no counter was streamed from before the traffic to behind its last read"
 
 
 def third_witness(evidence: Evidence) -> Iterator[Finding]:
@@ -42,16 +43,17 @@ def third_witness(evidence: Evidence) -> Iterator[Finding]:
     if streamed is None:
         return
     yield from (_headroom_fact(each) for each in headrooms(evidence))
-    yield from _contradictions(evidence)
+    wrong = tuple(_contradictions(evidence))
+    yield from wrong
     same = sum(_against(evidence, streamed, d) is True for d in evidence.changes.values())
-    broken = "; ".join(_broken(evidence, streamed))
+    why_not = "; ".join(_broken(evidence, streamed)) or ("" if same or wrong else _NOTHING_COMPARED)
     yield passed(
         Fact(
             name="counters that the stream confirms",
-            measured=same if same or not broken else None,
+            measured=same if same or not why_not else None,
             bound="reported",
             unit="counters",
-            note=broken,
+            note=why_not,
         )
     )
 
@@ -113,6 +115,9 @@ _ONLY_A_BOUND = {
 
 def _headroom_fact(found: HeadroomLeft) -> Finding:
     bound = "reported" if found.room_bytes is None else f"<= {found.room_bytes}"
+    note = found.because or _ONLY_A_BOUND.get(found.is_bound, "")
+    if not note and found.margin_bytes is not None and found.margin_bytes < 0:
+        note = "more than there is: where nothing was lost, one of the two numbers is wrong"
     return passed(
         Fact(
             name=f"{found.device} {found.port} priority {found.priority} headroom in use, at most",
@@ -120,7 +125,7 @@ def _headroom_fact(found: HeadroomLeft) -> Finding:
             bound=bound,
             unit="bytes",
             margin=found.margin_bytes,
-            note=found.because or _ONLY_A_BOUND.get(found.is_bound, ""),
+            note=note,
         )
     )
 

@@ -66,6 +66,19 @@ def test_a_table_that_is_locked_is_not_waited_for_without_end(where, tmp_path, m
         assert history.enter(of_folder(tmp_path / "lab" / "20261101-020000-000001"))
 
 
+@pytest.mark.parametrize("where", ["postgresql"], indirect=True)
+def test_a_server_that_was_started_again_is_the_same_history(where, tmp_path):
+    """A night holds its history open for hours."""
+    with History.open(where) as history:
+        history.enter(of_folder(written(tmp_path / "lab", Night(day=1))))
+        gone = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        other = create_engine(history._engine.url)
+        with other.connect() as connection:
+            connection.execute(text(f"{gone} current_database() AND pid <> pg_backend_pid()"))
+        other.dispose()
+        assert len(history.summaries()) == 1
+
+
 def test_runs_are_listed_newest_first_by_lab_and_backend(where, tmp_path):
     nights = [*WEEK, Night(day=8, backend="simulated"), Night(day=9, testbed="other")]
     with History.open(where) as history:

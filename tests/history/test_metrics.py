@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from nights import S1, S2, WEEK, Night, written
 
 from labtests.__main__ import main
+from labtests.core import prometheus
+from labtests.history import metrics
 from labtests.history.metrics import LabMetrics, text
 from labtests.history.records import of_folder
 from labtests.history.store import History
@@ -95,6 +97,21 @@ def test_prometheus_is_answered_until_a_signal(where):
         served.stdout.close()
     assert code == 0
     assert time.monotonic() - began_s < 20
+
+
+def test_who_connects_and_asks_nothing_is_hung_up_on(where, monkeypatch, capfd):
+    monkeypatch.setattr(prometheus, "ASKED_WITHIN_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as some:
+        port = some.getsockname()[1]
+    server = metrics.serve(where, "127.0.0.1", port)
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            client.sendall(b"GET /met")
+            assert client.recv(1) == b""
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert capfd.readouterr().err == ""
 
 
 def test_what_cannot_be_served_or_written_is_a_sentence(where, tmp_path):

@@ -141,6 +141,13 @@ def test_what_is_better_is_not_worse(week):
     assert f"outcome {S2}: fail -> pass" in ended.output
 
 
+def test_a_trend_is_that_of_the_newest_runs(week):
+    """A thousand runs of two hundred figures are more than a minute's work."""
+    told = week("history", "trend", "--most", "4").output.splitlines()
+    assert told[0] == "three-servers, hardware: the newest 4 of 7 runs"
+    assert "have less than 5 runs" in told[-1]
+
+
 def test_a_red_night_in_the_same_lab_is_flaky(week):
     told = week("history", "flaky").output
     assert f"{S2}: run 5 pass, run 6 fail; run 6 fail, run 7 pass" in told

@@ -1,10 +1,13 @@
 """What a wheel brings, in another folder and another environment."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from labtests import __version__
+
+STREAMS = str(Path(__file__).parents[2] / "testbeds" / "streams" / "h3c-s6550-cx4.yaml")
 
 
 def test_the_wheel_is_what_is_imported(asked, installed):
@@ -50,17 +53,21 @@ def test_testbeds_that_came_have_their_names(asked):
     assert "h3c-s6550-cx4" in wrong.stderr
 
 
-def test_a_dry_run_without_the_extra_is_a_sentence(asked, tmp_path):
+@pytest.mark.parametrize(
+    ("package", "testbed", "extra"),
+    [("numba", "h3c-s6550-cx4", "simlab"), ("grpc", STREAMS, "streams")],
+)
+def test_a_dry_run_without_the_extra_is_a_sentence(asked, tmp_path, package, testbed, extra):
     absent = tmp_path / "without"
     absent.mkdir()
-    (absent / "numba.py").write_text("raise ModuleNotFoundError('none', name='numba')\n")
+    (absent / f"{package}.py").write_text(f"raise ModuleNotFoundError('none', name='{package}')\n")
     told = asked(
         "pytest", "--pyargs", "labtests.suites.test_below_bottleneck", "--testbed",
-        "h3c-s6550-cx4", "--dry-run", PYTHONPATH=str(absent),
+        testbed, "--dry-run", PYTHONPATH=str(absent),
     )  # fmt: skip
     assert told.returncode == 10, told.stdout
-    assert "the simulated lab needs the package numba, which is not installed" in told.stdout
-    assert "remedy: pip install 'labtests[simlab]'" in told.stdout
+    assert re.search(f"needs? the package {package}", told.stdout)
+    assert f"remedy: pip install 'labtests[{extra}]'" in told.stdout
     assert "Traceback" not in told.stdout + told.stderr
 
 
@@ -69,6 +76,7 @@ def test_init_copies_what_came_and_writes_over_nothing(asked, tmp_path):
     assert told.returncode == 0, told.stderr
     assert (tmp_path / "mine" / "suites" / "test_s1_pfc.py").is_file()
     assert (tmp_path / "mine" / "testbeds" / "nexus-cx5.yaml").is_file()
+    assert (tmp_path / "mine" / "testbeds" / "streams" / "sonic-cx5.yaml").is_file()
     assert (tmp_path / "mine" / "profiles" / "lossless-25g.yaml").is_file()
     assert not list((tmp_path / "mine").rglob("__*"))
     again = asked("labtests", "init", "mine")

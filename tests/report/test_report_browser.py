@@ -197,6 +197,9 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
     run: Json, shown: Callable[..., Chromium], test_of: Any, verdict_of: Any
 ) -> None:
     run["tests"].append(test_of("loses", "fail", [verdict_of(outcome="fail")]))
+    note = "ServerA enp3s0f0np0 priority 3 tx_packets = 12345678; S6550 queue 3 rx = 12345678"
+    fact = {"name": "sent by NICs = received by the switch, queue 3", "note": note, "measured": 0}
+    run["tests"][0]["verdicts"][0]["facts"].append(fact)
     page_ = shown(page(run, journal=asked()), width=390)
 
     opened_all(page_)
@@ -207,6 +210,8 @@ def test_a_phone_scrolls_in_one_direction_with_everything_open(
         ".map((text) => text.getBoundingClientRect().height))"
     )
     assert smallest_px > 9
+    ledger = "document.querySelector('.lt-what').closest('table')"
+    assert page_.run(f"{ledger}.offsetWidth <= {ledger}.parentElement.offsetWidth")
     narrowest_px = page_.run(
         "Math.min(...[...document.querySelectorAll('[data-make=counters] td')]"
         ".filter((cell) => cell.textContent.length > 3).map((cell) => cell.clientWidth))"
@@ -315,6 +320,14 @@ def test_a_priority_has_one_colour_in_every_plot(run: Json, shown: Callable[...,
     )
 
     assert classes == ["lt-q3"] * 4  # two flows of DSCP 24, queue 3, priority 3
+    own = (
+        "new Set([...document.querySelectorAll('.lt-lane > svg')[0].querySelectorAll('.lt-curve')]"
+    )
+    assert page_.run(f"{own}.map((c) => c.getAttribute('class'))).size") == 2  # not the same twice
+    page_.run(
+        "document.querySelector('.lt-key li').dispatchEvent(new PointerEvent('pointerenter'))"
+    )
+    assert page_.run("document.querySelectorAll('.lt-lane .lt-curve.lt-faint').length") == 1
     lanes = page_.run("document.querySelectorAll('.lt-lane').length")
     assert page_.run("document.querySelectorAll('.lt-lane .lt-key button').length") == lanes > 2
 
@@ -366,6 +379,15 @@ def test_search_finds_counters_and_opens_them(run: Json, shown: Callable[..., Ch
     page_.run("document.querySelector('#lt-hits a').click()")
 
     assert hit == "#pauses/counters/0"
+    assert "(PFC on)" in page_.run("document.querySelector('#lt-hits a').textContent")
+    find = (
+        "((words) => { const box = document.getElementById('lt-search'); box.value = words;"
+        "box.dispatchEvent(new Event('input')); scrollTo(0, document.body.scrollHeight);"
+        "const list = document.getElementById('lt-hits'), at = list.getBoundingClientRect();"
+        "return [list.querySelectorAll('a').length, at.top >= 0 && at.top < 300]; })"
+    )
+    assert page_.run(f"{find}('queue 3 forwarded')") == [1, True]  # seen from everywhere
+    assert page_.run(f"{find}('queue 7 forwarded')") == [0, True]  # 7 is in a figure there
     assert page_.run("document.querySelector('tr.lt-found').textContent").startswith("S6550")
     assert page_.run("document.querySelector('.lt-phase').textContent") == "PFC on"
 
@@ -375,6 +397,22 @@ def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:
 
     assert printed.startswith(b"%PDF")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8
+
+
+def test_a_figure_on_white_has_dark_letters_in_the_dark(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    place = {"device": "S6550", "port": "E1", "priority": 3, "source": "exact state"}
+    run["tests"][0]["phases"][0]["exact_state"] = [
+        place | {"time_s": 12 + n, "shared_bytes": 9000, "headroom_bytes": 40, "paused": n % 2}
+        for n in range(4)
+    ]
+    page_ = shown(page(run), "#pauses")
+    page_.prefer("dark")
+
+    letters = page_.run("getComputedStyle(document.querySelector('.lt-paper text')).fill")
+
+    assert letters == "rgb(23, 27, 32)"
 
 
 def test_ten_suites_are_small_and_shown_within_a_second(

@@ -76,6 +76,18 @@ def test_what_turned_red_is_said_with_the_setting_that_was_another_one(
     assert "Not so when it last passed: S6550 1/0/13 trust: dscp → none" in text
 
 
+def test_a_test_that_somebody_ended_has_not_turned_red(
+    run: Json, text_of: Callable[[str], str]
+) -> None:
+    before = copy.deepcopy(run)
+    run["tests"][0].update(outcome="error", error="interrupted by Ctrl-C")
+
+    text = text_of(page(run, past=Past(last=before, green=before)))
+
+    assert "Nothing turned red, 1 cut off" in text
+    assert "turned red:" not in text
+
+
 def test_a_test_that_was_red_before_has_not_turned_red(
     run: Json, text_of: Callable[[str], str], verdict_of: Callable[..., Json]
 ) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import html as escapes
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labtests.__main__ import main
-from labtests.report import css, page, read_run
+from labtests.report import Past, css, page, read_run
 from labtests.report.runs import UnreadableRun
+from labtests.report.suites import suites_of
 from labtests.report.text import amount, gbit, seconds, signed
 from labtests.report.view import error_of
 from labtests.transport.chronicle import Chronicle
@@ -356,6 +358,22 @@ def test_numbers_and_signs_of_a_proof_are_written_for_people(run: Json, text_of:
     assert text_of(page(run)).count(" ".join(said.split())) == 2  # its line, its proof
 
 
+def test_an_alarm_is_said_once_with_its_times(run: Json, text_of: Text) -> None:
+    alarm = {"device": "sw", "port": "e1", "index": 3, "kind": "drops", "text": "egress"}
+    phase = run["tests"][0]["phases"][0]
+    phase["alarms"] = [alarm | {"time_s": phase["start_s"] + n + 0.5} for n in range(4)]
+
+    html = page(run)
+
+    assert "PFC on: sw e1 queue 3 said drops (egress), 4 times: at 0.5, 1.5, 2.5, 3.5 s" in (
+        text_of(html)
+    )
+    assert html.count("said drops") == 1
+    assert '<p class="lt-warning">PFC on: sw e1' in html
+    phase["kind"] = "control"  # it drops on purpose
+    assert '<p class="lt-soft">PFC on: sw e1' in page(run)
+
+
 def test_headroom_that_no_stream_tells_is_said_once(run: Json, text_of: Text) -> None:
     untold = {"device": "sw", "port": "e1", "priority": 3, "because": "its stream does not tell"}
     told = untold | {"peak_bytes": 4096, "margin_bytes": 1024, "because": ""}
@@ -681,3 +699,13 @@ def test_a_run_folder_that_cannot_be_rendered_is_a_sentence(
     assert (result.exit_code, result.stdout) == (2, "")
     assert problem in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_names_of_many_tests_take_no_longer_each(test_of: Any, verdict_of: Any) -> None:
+    """A parametrised suite may have thousands; twenty thousand were an hour once."""
+    test = test_of("many", "pass", [verdict_of()])
+    tests = [{**test, "id": f"suites/test_many.py::test_of_{n}"} for n in range(20_000)]
+    began_s = time.process_time()
+    found = suites_of({"tests": tests}, Past())
+    assert [found[0].name, len(found)] == ["many: 0", 20_000]
+    assert time.process_time() - began_s < 30

@@ -74,6 +74,24 @@ def test_a_sender_beside_the_receiver_stands_beside_it(run: Json) -> None:
     assert "lt-broad" in page(run)
 
 
+def test_a_host_of_a_switch_in_the_middle_stands_above_or_below_it(run: Json) -> None:
+    ring = ("a-b", "b-c", "c-d", "d-e", "e-a")
+    cabled(run, *ring, "h0-a", "h1-b", "c-r", "h2-d", "h3-e", senders=4)
+
+    boxes = {box.name: box for box in drawn(run).boxes}
+    upright = {(one.left, one.right): one for one in drawn(run).cables if one.upright}
+
+    assert boxes["h0"].x == boxes["h3"].x < boxes["a"].x < boxes["h1"].x
+    assert boxes["h1"].x == boxes["b"].x == boxes["h2"].x == boxes["d"].x
+    assert boxes["h1"].y < boxes["b"].y < boxes["d"].y < boxes["h2"].y
+    assert {frozenset(ends) for ends in upright} == {
+        frozenset(ends) for ends in (("h1", "b"), ("h2", "d"), ("a", "e"))
+    }
+    for (left, right), cable in upright.items():
+        for name in (left, right):
+            assert boxes[name].x <= cable.x1 == cable.x2 <= boxes[name].x + boxes[name].w
+
+
 def test_a_ring_of_switches_and_a_host_without_a_role_are_drawn(run: Json) -> None:
     cabled(run, "h0-a", "a-b", "b-c", "c-a", "c-r", "b-other", senders=1)
 

@@ -129,6 +129,20 @@ def test_a_red_headline_says_both_sides_of_what_disagrees(
     assert said.endswith("forwarded 324\u202f980 …")
 
 
+def test_what_is_quoted_is_not_taken_for_a_reason(run: Json, test_of: Any) -> None:
+    run["tests"] = [test_of("lies", "error", [])]
+    run["tests"][0]["error"] = because = (
+        "S6550: 'interface 1/0/14; qos trust dscp; quit': accepted, but trust of 1/0/14 reads back "
+        "as source none, override no instead of source dscp, override no; the device does not "
+        "do what it is told; take it out of the lab, and look at its log for this port before that"
+    )
+
+    said = headline(run, suites_of(run, Past()))
+
+    assert because.partition("; the device")[0] in said
+    assert said.endswith("override no …")
+
+
 def test_a_sentence_without_parts_is_not_cut_within_a_figure() -> None:
     said = brief(f"{'ServerA ' * 41}sent 9.5 Gb/s and 17 packets more than were received")
 

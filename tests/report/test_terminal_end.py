@@ -119,13 +119,18 @@ def test_tests_of_one_file_are_called_by_what_they_are(run: Json, test_of: Any) 
         test = test_of("early", "pass", [])
         run["tests"].append(test | {"id": f"suites/test_early_warning.py::test_{name}"})
     run["tests"].append(run["tests"][-1])
+    long = "a_switch_warns_" + "a_rather_long_story_" * 4
+    run["tests"].append(
+        test_of("early", "pass", []) | {"id": f"test_early_warning.py::test_{long}"}
+    )
 
     found = suites_of(run, Past())
     names = [suite.name for suite in found]
 
     of_a_host = "early warning: of a host"
     assert set(names) > {"early warning: before it loses", of_a_host, f"{of_a_host} 2"}
-    assert len({suite.address for suite in found}) == 4
+    assert sum(name.endswith(" \u2026") for name in names) == 1  # cut, and it says so
+    assert len({suite.address for suite in found}) == 5
 
 
 def test_cases_of_one_test_are_told_apart(run: Json, tmp_path: Path, test_of: Any) -> None:

@@ -42,9 +42,13 @@ class ExactState:
                 self.most[port, n] = max(self.most.get((port, n), 0), size)
 
 
+def file_of(name):
+    return ROOT / "testbeds" / "streams" / f"{name}.yaml"
+
+
 @contextmanager
-def streaming(folder, name):
-    with open_bench(folder, file=ROOT / "testbeds" / "streams" / f"{name}.yaml") as bench:
+def streaming(folder, name, file=None):
+    with open_bench(folder, file=file or file_of(name)) as bench:
         epoch_s = float(getattr(bench.lab.clock, "epoch_s", 0.0))
         with bench.lab.restoring():
             open_streams(bench.lab, print, epoch_s=epoch_s)
@@ -127,3 +131,16 @@ def test_the_sawtooth_between_xoff_and_xon_is_noted_beside_the_evidence(tmp_path
         assert (row["device"], row["source"]) == (switch, "from the simulation's exact state")
         assert seen.start_s < row["time_s"] < seen.end_s
         assert 0 < row["shared_bytes"] < 5_000_000
+
+
+@pytest.mark.parametrize(("said", "told"), [("true", True), ("false", False)])
+def test_a_switch_without_alarms_of_drops_streams_all_the_same(said, told, tmp_path):
+    file = tmp_path / "lab.yaml"
+    plain = file_of("h3c-s6550-cx4").read_text()
+    file.write_text(plain.replace("kind: dial-out", f"kind: dial-out\n      drop_alarms: {said}"))
+    with streaming(tmp_path, "h3c-s6550-cx4", file) as bench:
+        bench.lab.clock.sleep(2)
+        bench.lab.streams.mark(bench.lab.clock.now_s())
+        assert bench.lab.streams.received["S6550"] > 100
+        configured = bench.settings()["S6550 display current-configuration"]
+        assert ("buffer packet-drop alarm enable" in configured) is told

@@ -27,7 +27,7 @@ from stream_ends import (
 from labtests.capabilities import counters as c
 from labtests.streams import Collectors
 from labtests.streams.collectors import OPENED_WITHIN_S
-from labtests.streams.inbox import Inbox
+from labtests.streams.inbox import Inbox, Message
 
 T = 1_700_000_000.0
 
@@ -142,6 +142,7 @@ def test_a_clock_that_is_off_is_told_and_taken_off(server: GnmiServer) -> None:
         server.put(queues(T + 501, PACKETS="2"))
         wait_for(lambda: len(collectors.seen()[0]) == 2, "another")
         assert "off by about +490 s" in troubles(collectors)["clock"]
+        assert collectors.unsure_s == {"S": 1}
         assert values(collectors, c.QUEUE_FORWARDED_PACKETS) == [(10, 1), (11, 2)]
 
 
@@ -500,3 +501,26 @@ def test_what_a_device_says_is_one_line_without_secrets_that_moves_no_cursor() -
     for text in (alarm.text, told):
         assert not {"\x1b", "\r", "\n"} & set(text)
         assert "pass-word-of-S" not in text
+
+
+def test_a_device_that_is_up_to_date_is_not_behind_for_what_comes_just_now(
+    server: GnmiServer,
+) -> None:
+    with collecting(server) as collectors:
+        server.put(queues(T + 1, PACKETS="1"))
+        wait_for(lambda: collectors.seen()[0], "a sample")
+        with collectors._lock:  # as if another message had come between two looks
+            collectors._inbox.put(Message("S", 0.0, b""))
+            collectors._judge("S", collectors._orders["S"], 1.2)
+        assert troubles(collectors) == {}
+
+
+def test_what_another_switch_sends_to_the_same_port_is_not_taken_for_the_firsts() -> None:
+    foreign = drops(T + 2, [9])
+    foreign.deviceMsg.deviceName = "other"
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        port = collectors.sources["S"].place.port
+        dial(port, iter([drops(T + 1, [1]), foreign, drops(T + 3, [3])])).result(10)
+        wait_for(lambda: len(collectors.seen()[0]) == 2, "two samples of the first")
+        assert values(collectors, c.QUEUE_DROPPED_PACKETS) == [(1, 1), (3, 3)]
+        assert "'other' sends to the port of 'S6550'" in troubles(collectors)["unreadable"]

@@ -165,4 +165,5 @@ def test_without_a_control_or_a_held_packet_headroom_is_open(found, controls, sa
 def test_what_comes_behind_a_pause_is_the_difference_in_whole_cells():
     fast = seen(held=(0, HELD + 5, HELD + 5, HELD + 5, HELD + 5, 0))
     assert behind_bytes(seen(), fast) == 6 * 1536
+    assert behind_bytes(seen(), fast, frames=2) == 8 * 1536
     assert behind_bytes(fast, seen()) == behind_bytes(seen(samples=()), seen(samples=())) == 1536

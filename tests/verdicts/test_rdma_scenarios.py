@@ -156,6 +156,12 @@ def test_of_reads_the_receiver_may_have_asked_again_and_is_asked():
     again = ("r", "eth0", "port", -1, c.LOCAL_ACK_TIMEOUT)
     said = lossless(with_value(seen, again, 3), {3}).because
     assert "r eth0 local_ack_timeout_err grew by 3 without a drop" in said
+    dropped = with_value(
+        with_value(seen, again, 3), ("sw", "p3", "queue", 3, c.QUEUE_DROPPED_PACKETS), 7
+    )
+    both = lossless(dropped, {3})
+    assert both.outcome is Outcome.FAIL
+    assert not any("without a drop" in each for each in both.disagreements)
     sends = lossless(with_value(held_by_pfc(), again, 3), {3}).because
     assert "local_ack_timeout" not in sends
 

@@ -202,7 +202,7 @@ def test_a_peak_that_the_mean_hides_is_named_with_time_port_queue_and_flows(good
 
 
 def test_only_flows_that_ran_then_are_named(good):
-    early = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 250_000, 4_000, 4_000])
+    early = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [4_000, 4_000, 250_000, *[4_000] * 4])
     [burst] = bursts(with_stream(good, *early, *LENGTHS))
     assert burst.flows == ("a → r (iperf3)",)
 
@@ -223,9 +223,15 @@ def test_a_few_frames_are_no_burst(good):
 
 
 def test_a_watermark_that_still_shows_a_burst_is_one_burst(good):
-    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 0, 0, 0, 0])
-    [burst] = bursts(with_stream(good, *peaks, *LENGTHS))
-    assert (burst.since_s, burst.until_s) == (10, 12)
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
+    [burst] = bursts(with_stream(good, *peaks, *LENGTHS, ages_s={"sw": 1.0}))
+    assert (burst.since_s, burst.until_s) == (9, 13)
+
+
+def test_what_goes_on_for_three_intervals_is_a_load_and_no_burst(good):
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 0, 90_000, 90_000, 90_000, 0, 0, 0])
+    empty = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, 0)
+    assert bursts(with_stream(good, *peaks, *empty)) == ()
 
 
 def test_a_watermark_that_is_renewed_late_is_of_a_time_before(good):
@@ -240,7 +246,7 @@ def test_a_queue_that_is_long_while_all_send_has_no_bursts_either(good):
 
 
 def test_of_the_most_since_somebody_cleared_it_only_news_is_a_burst(good):
-    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [90_000, 90_000, 90_000, 150_000, 150_000])
+    most = samples(OUT, "queue", 3, c.QUEUE_MOST_BYTES, [*[90_000] * 3, *[150_000] * 4])
     [burst] = bursts(with_stream(good, *most, *LENGTHS))
     assert (burst.peak_bytes, burst.since_s, burst.until_s) == (150_000, 11, 12)
 
@@ -349,3 +355,29 @@ def test_a_queue_that_fills_once_and_stays_full_while_all_send_is_no_burst(good)
         *(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES), [0, 0, 0, *[5_200_000] * 3, 0, 0, 0, 0, 0, 0, 0]
     )
     assert bursts(with_stream(good, *most, *full)) == ()
+
+
+def test_why_nothing_was_compared_is_said(good):
+    late = [s._replace(time_s=s.time_s + 3) for s in steady(OUT, *DROPS, 7)]  # none before 10 s
+    fact = facts(verdict_of(with_stream(good, *late)))["counters that the stream confirms"]
+    assert fact.measured is None
+    assert "from before the traffic" in fact.note
+
+
+def test_more_than_there_is_and_nothing_lost_is_said_to_be_wrong(good):
+    told = samples(IN, "priority", 3, c.HEADROOM_PEAK_BYTES, [0, 0, 100_001, 0, 0, 0, 0, 0, 0])
+    fact = facts(verdict_of(with_stream(good, *told)))[MARGIN]
+    assert fact.margin == -1
+    assert "one of the two numbers is wrong" in fact.note
+
+
+@pytest.mark.parametrize(("held", "found"), [(3_000, 1), (100_000, 0)])
+def test_of_a_few_intervals_a_length_while_all_sent_tells_a_burst_from_a_full_queue(
+    good, held, found
+):
+    """A phase of a second, sampled every second."""
+    short = replace(good, end_s=13.5, start_s=12.4)
+    peaks = samples(OUT, "queue", 3, c.QUEUE_PEAK_BYTES, [0, 0, 0, 0, 284_544, 0, 0, 0])
+    lengths = steady(OUT, "queue", 3, c.QUEUE_LENGTH_BYTES, held)
+    assert len(bursts(with_stream(short, *peaks, *lengths))) == found
+    assert bursts(with_stream(short, *peaks)) == ()

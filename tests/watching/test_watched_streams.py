@@ -14,7 +14,8 @@ from rich.console import Console
 
 from labtests.__main__ import main
 from labtests.capabilities.streams import StreamAlarm, StreamSample, StreamTrouble
-from labtests.watching import export
+from labtests.core import prometheus
+from labtests.watching import export, exports
 from labtests.watching.board import Board, BoardRow
 from labtests.watching.export import Exporting, WantedExports
 from labtests.watching.exports import influx_line, recorded, text
@@ -155,3 +156,20 @@ def test_a_file_that_cannot_be_written_any_more_ends_itself_and_nothing_else(mon
     exporting.close()
     assert exporting.board.samples == 2
     assert list(exporting.missing) == ["an export of the streams ends: Broken pipe"]
+
+
+def test_who_connects_to_the_metrics_and_asks_nothing_is_hung_up_on(monkeypatch, capfd):
+    monkeypatch.setattr(prometheus, "ASKED_WITHIN_S", 0.2)
+    server = exports.serve(Board(), "lab", "127.0.0.1", 0)
+    try:
+        with socket.create_connection(server.server_address[:2], timeout=10) as idle:
+            assert idle.recv(1) == b""
+        with socket.create_connection(server.server_address[:2], timeout=10) as rude:
+            rude.sendall(b"GET /" + b"x" * 100_000)
+            rude.shutdown(socket.SHUT_RDWR)
+        with urlopen(f"http://127.0.0.1:{server.server_port}/metrics") as answer:
+            assert answer.status == 200
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "Traceback" not in capfd.readouterr().err
