@@ -10,7 +10,7 @@ its user's business.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
@@ -60,19 +60,32 @@ def _leaves() -> Iterator[StreamLeaf]:
 
 
 LEAVES = tuple(_leaves())
-SAMPLED = tuple(
-    dict.fromkeys("/".join(leaf.path.split("/")[:2]).lower() for leaf in LEAVES if not leaf.alarm)
-)
-CHANGES = tuple(leaf.path.rpartition("/")[0].lower() for leaf in LEAVES if leaf.alarm)
+
+
+def _tables(leaves: Iterable[StreamLeaf]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys("/".join(leaf.path.split("/")[:2]) for leaf in leaves))
+
+
+TABLES = _tables(leaf for leaf in LEAVES if not leaf.alarm)
+EVENTFUL = _tables(leaf for leaf in LEAVES if leaf.alarm)
+"""Room and table; a sensor path is the same in small letters."""
 
 
 class ComwareStreams(PlatformPart, Streaming):
-    """What a switch streams of its ports."""
+    """What a switch streams of its ports: one table, two ways."""
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
-        told = {port: port for port in self.ports}
-        return StreamTable(sampled=SAMPLED, changes=CHANGES, leaves=LEAVES, told=told)
+        return StreamTable(
+            sampled=tuple(f"/{table}" for table in TABLES),
+            changes=tuple(f"/{table}" for table in EVENTFUL),
+            sensors=tuple(table.lower() for table in TABLES),
+            events=tuple(table.lower() for table in EVENTFUL),
+            leaves=LEAVES,
+            row="IfName",
+            token=True,
+            told={port: port for port in self.ports},
+        )
 
 
 # -- the subscription ------------------------------------------------------------------------------
