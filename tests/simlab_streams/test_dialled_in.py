@@ -1,4 +1,4 @@
-"""The emulated Comware switch serves gNMI, to who has logged in, while `grpc enable` is configured."""
+"""The emulated Comware switch serves gNMI to who has logged in, while `grpc enable` is set."""
 
 from collections.abc import Iterator
 

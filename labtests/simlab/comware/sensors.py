@@ -10,6 +10,7 @@ all that: rows by `IfIndex`, those of events by all that names them, a table as 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from labtests.simlab.streaming.dialled import Dialled
@@ -76,14 +77,14 @@ class Sensors:
             for row in self._events(path, *which, peaks)
         ]
 
-    def leaves(self, port: str, peaks: Peaks) -> Leaves:
-        """All of a port, by their paths (streaming.served.ServedValue)."""
+    def leaves(self, path: str, port: str, peaks: Peaks) -> Leaves:
+        """Those of a port below this path (streaming.served.ServedValue)."""
         index = next(number for number, name in self.ports() if name == port)
-        for path, names in SENSORS.items():
-            yield from _below(names, _KEYS[:1], self._row(path, index, port, peaks))
-        for path, names in EVENTS.items():
-            for row in self._events(path, index, port, peaks):
-                yield from _below(names, _KEYS, row)
+        if path in SENSORS:
+            yield from _below(SENSORS[path], _KEYS[:1], self._row(path, index, port, peaks))
+            return
+        for row in self._events(path, index, port, peaks):
+            yield from _below(EVENTS[path], _KEYS, row)
 
     def _row(self, path: str, index: int, port: str, peaks: Peaks) -> dict[str, Any]:
         method = getattr(self, f"_{path.rpartition('/')[2]}")
@@ -232,7 +233,10 @@ def served(switch: Any) -> ServedValue:
     dials: Sensors = switch.dials
     return ServedValue(
         ports=tuple(port for _, port in dials.ports()),
-        leaves=dials.leaves,
+        leaves={
+            f"/{_ROOM}/{table}": partial(dials.leaves, path)
+            for path, (table, _) in (SENSORS | EVENTS).items()
+        },
         now=lambda: switch.now,
         models=((_ROOM, "H3C", "1.0"),),
         whole=True,

@@ -182,10 +182,12 @@ class GnmiService:
 
     def sampled(self, pattern: Pattern, peaks: Peaks) -> Sampled:
         """The leaves that it means, now."""
-        shown, leaves = self.troubles.shown, self.served.leaves
+        shown, all_leaves = self.troubles.shown, self.served.leaves
+        below = [leaves for head, leaves in all_leaves.items() if pattern.leads_to(head)]
         return [
             (text, shown(text, leaf))
             for port in self.served.ports
+            for leaves in below
             for text, leaf in leaves(port, peaks)
             if pattern.means(text)
         ]

@@ -86,7 +86,8 @@ class PeakRegister:
 class ServedValue:
     """What the gNMI server of a switch has.
 
-    `leaves(port, peaks)` are all leaves of a port now, by their paths; `whole`: with JSON a
+    `leaves` are, by the path that they are below, functions (port, peaks) of all leaves of a port
+    now, by their paths; `whole`: with JSON a
     subscription's leaves come as one tree; `target`: the prefix target under which paths without
     an origin are of the space of that name; `apart`: elements that only who names them is told,
     not who asks for what is above; `refuses`: a sample interval below a second is an
@@ -97,7 +98,7 @@ class ServedValue:
     """
 
     ports: tuple[str, ...]
-    leaves: Callable[[str, Peaks], Iterable[tuple[str, Leaf]]]
+    leaves: Mapping[str, Callable[[str, Peaks], Iterable[tuple[str, Leaf]]]]
     now: Callable[[], datetime]
     models: tuple[tuple[str, str, str], ...]  # name, organization, version
     whole: bool = False

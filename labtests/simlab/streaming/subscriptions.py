@@ -57,6 +57,10 @@ class Pattern:
         elements = _elements([*prefix.elem, *path.elem])
         return cls(named or path.origin or prefix.origin, elements, served.apart)
 
+    def leads_to(self, head: str) -> bool:
+        """Whether it may mean something below that."""
+        return all(map(_fits, self.elements, parsed(head)[1]))
+
     def means(self, text: str) -> bool:
         """Whether it means this leaf."""
         space, elements, _ = parsed(text)
