@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -10,6 +12,10 @@ import pytest
 from stream_ends import PORT, Authority, GnmiServer, server_credentials, source_of, tree, wait_for
 
 from labtests.capabilities import counters as c
+from labtests.core.errors import DeviceError
+from labtests.drivers import driver_module
+from labtests.inventory import Device, Management, TelemetryPlace
+from labtests.lab.streaming import is_told, open_streams
 from labtests.protocols import dialin, gnmi
 from labtests.streams import Collectors
 from labtests.streams.gnmi import GnmiRowReader
@@ -128,6 +134,65 @@ def test_a_login_that_is_refused_is_told_and_changes_nothing_that_is_asked_for(
         wait_for(lambda: server.subscribed, "a subscription")
     paths = [gnmi.text(each.path) for each in server.subscribed[0].subscribe.subscription]
     assert "/BufferMonitor/PortQueDropEvent" in paths
+
+
+def test_events_are_left_out_where_the_switch_refuses_their_paths() -> None:
+    class Refuses(DialledIn):
+        def _subscribe(self, requests: Iterator[Any], context: Any) -> Iterator[bytes]:
+            self.subscribed.append(next(requests))
+            if len(self.subscribed) == 1:
+                context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no such path")
+            yield from ()
+
+    with (
+        Refuses() as server,
+        Collectors([source_of("comware", server.port, kind="gnmi")], epoch_s=T) as collectors,
+    ):
+        wait_for(lambda: len(server.subscribed) > 1, "a second subscription")
+        assert "no such path" in collectors.seen()[2][0].text
+    asked = [[s.mode for s in each.subscribe.subscription] for each in server.subscribed[:2]]
+    assert [gnmi.ON_CHANGE in modes for modes in asked] == [True, False]
+    assert asked[0].count(gnmi.SAMPLE) == asked[1].count(gnmi.SAMPLE) == 7
+
+
+@pytest.mark.parametrize(
+    ("platform", "place", "says"),
+    [
+        ("comware", {"kind": "gnmi", "encoding": "proto"}, "there is no proto of them"),
+        ("sonic", {"kind": "dial-out", "address": "192.0.2.1"}, "sonic streams by gnmi only"),
+        ("onyx", {"kind": "gnmi"}, "onyx streams nothing"),
+    ],
+)
+def test_what_a_platform_does_not_stream_is_refused_before_anything_is_changed(
+    platform: str, place: dict[str, Any], says: str
+) -> None:
+    told = TelemetryPlace(port=50051, **place)
+    device = Device(name="S", platform=platform, management=Management(host="h"), telemetry=told)
+    lab: Any = SimpleNamespace(
+        testbed=SimpleNamespace(devices=[device]),
+        drivers={"S": driver_module(platform).driver_of("S", ())},
+    )
+    with pytest.raises(DeviceError, match=says) as refused:
+        open_streams(lab, print)
+    assert "correct `telemetry:`" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("platform", "more", "told"),
+    [
+        ("comware", {}, True),
+        ("sonic", {}, False),
+        ("sonic", {"watermarks_every_s": 1}, True),
+        ("cumulus", {}, False),
+    ],
+)
+def test_who_watches_takes_the_lab_only_where_a_switch_has_to_be_told(
+    platform: str, more: dict[str, Any], told: bool
+) -> None:
+    place = TelemetryPlace(kind="gnmi", port=1, **more)
+    device = Device(name="S", platform=platform, management=Management(host="h"), telemetry=place)
+    assert is_told(device) is told
+    assert not is_told(replace(device, telemetry=None))
 
 
 def test_without_tls_nobody_logs_in() -> None:
