@@ -5,10 +5,12 @@ its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: config
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
 5.3.1. From memory: the rows' names of the two events, that BPS are bit/s and *IntervalPeak bytes,
-that headroom has one, too, and each `undo`. By gNMI: that there is Subscribe, of samples and events:
-H3C, Telemetry white paper, 2.1.3; that paths are module, table and row of NETCONF: a user's
-subscription (openconfig/gnmic, issue 878); that these tables and events are among them is inferred
-from dial-out. The switch's own certificate (`grpc pki domain`) is its user's business.
+that headroom has one, too, and each `undo`.
+
+By gNMI: that there is Subscribe, of samples and events: H3C, Telemetry white paper (2.1.3); that
+paths are module, table and row of NETCONF: a user's subscription (openconfig/gnmic, issue 878);
+that these tables and events are among them is inferred from dial-out. The switch's own certificate
+(`grpc pki domain`) is its user's business.
 """
 
 import re
