@@ -7,12 +7,20 @@ from labtests.capabilities.settings import STREAM, WATERMARK_POLLS
 from labtests.capabilities.streams import Streaming
 from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
-from labtests.inventory import Device, Endpoint
+from labtests.inventory import Device, Endpoint, Testbed
 from labtests.lab.lab import Lab
+from labtests.protocols.needed import needed
 from labtests.streams import Collectors, StreamSource
 from labtests.transport.ssh.passwords import password_named
 
 MS_PER_S = 1000
+
+
+def expect_packages(testbed: Testbed) -> None:
+    """Raises WrongOption where a testbed names a stream and what reads it is not installed: before
+    a lab is dialled, or a simulated one is made."""
+    if any(device.telemetry for device in testbed.devices):
+        needed("grpc")
 
 
 def is_told(device: Device) -> bool:
