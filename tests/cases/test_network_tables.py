@@ -18,7 +18,7 @@ from labtests.__main__ import main
 from labtests.network.cases import CaseFile, ideal, load, run
 from labtests.network.cases.form import FlowPart
 from labtests.network.cases.replications import intervals, replicated, student_t
-from labtests.network.cases.tidy import tables, totals
+from labtests.network.cases.tidy import tables, totals, write_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 RANDOM = SMALL[: SMALL.index("flows:")] + (
@@ -50,6 +50,19 @@ def test_tables_are_tidy_and_say_what_the_figures_say(tmp_path: Path) -> None:
     with (tmp_path / "made" / "series.csv").open(encoding="utf-8") as text:
         units = {line["unit"] for line in csv.DictReader(text)}
     assert units >= {"gbit_per_s", "bytes"}
+
+
+def test_parquet_tables_say_what_csv_ones_say(tmp_path: Path) -> None:
+    made = tables([run(case(tmp_path, RANDOM), seed=5)])
+    files = write_tables(made, tmp_path / "packed", parquet=True)
+    assert {file.name for file in files} == {f"{name}.parquet" for name in made}
+    write_tables(made, tmp_path / "plain", parquet=False)
+    for file in files:
+        plain = pd.read_csv(tmp_path / "plain" / f"{file.stem}.csv")
+        packed = pd.read_parquet(file)
+        assert len(packed) > 0
+        assert file.stat().st_mode & 0o77 == 0
+        pd.testing.assert_frame_equal(packed.astype(plain.dtypes), plain)
 
 
 def test_seeds_run_on_processes_and_give_the_same_figures(tmp_path: Path) -> None:
