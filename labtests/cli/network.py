@@ -103,6 +103,14 @@ def network() -> None:
     default=None,
     help="Draw goodput and queues over time into this SVG file.",
 )
+@click.option(
+    "--width-mm",
+    type=click.FloatRange(60, 1000),
+    default=180.0,
+    show_default=True,
+    help="How wide --plot is; its type is 8 pt at this width.",
+)
+@click.option("--caption", is_flag=True, help="Words on --plot that say what it shows.")
 @click.pass_context
 def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
     """Run a CASE file (docs/network-cases.md) and show what came out.
@@ -145,7 +153,8 @@ def _replicated(
 def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["plot"] is not None:
         try:
-            svg = simulation("network.cases.plotting").svg(runs[0])
+            words = {"width_mm": options["width_mm"], "caption": options["caption"]}
+            svg = simulation("network.cases.plotting").svg(runs[0], **words)
             write_private(options["plot"], svg)
         except OSError as error:
             raise LabError(f"{options['plot']} cannot be written: {error.strerror}") from error

@@ -187,11 +187,11 @@ class Panel:
         return " ".join(words)
 
     def line(
-        self, points: Iterable[Point], colour: str, *, width: float = 1.8, dashed: bool = False
+        self, points: Iterable[Point], colour: str, *, width: float = 1.8, dashes: str = ""
     ) -> str:
-        """A line through values."""
+        """A line through values; `dashes`: lengths of strokes and gaps."""
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (self.at(*point) for point in points))
-        dash = ' stroke-dasharray="5 3"' if dashed else ""
+        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
         return (
             f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}" '
             f'stroke-linejoin="round"{dash}/>'

@@ -52,6 +52,11 @@ Name = _text(
     "a name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, and is at most "
     "63 characters long",
 )
+PortName = _text(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}(#[1-9][0-9]{0,2})?",
+    "a name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, and is at most "
+    "63 characters long; `#2` behind a host's name is its second link",
+)
 LabName = _text(
     r"(?!latest\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,62}",
     "a lab's name has letters, digits, `.`, `_` and `-`, begins with a letter or digit, is at most "

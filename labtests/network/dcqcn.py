@@ -1,5 +1,5 @@
 """DCQCN in the ConnectX form: reaction point (RP) of the sender, notification point (NP) of the
-receiver. Other forms of the reaction point: reaction.py.
+receiver. Behind the seam congestion.py. Other forms of the reaction point: reaction.py.
 
 Parameters have their sysfs names (`/sys/class/net/<if>/ecn/roce_rp|roce_np`), units and defaults in
 settings.py. Where NVIDIA's one-line descriptions leave room, this is the reading used:
@@ -31,13 +31,11 @@ could see the difference.
 
 from labtests.network.arithmetic import power
 from labtests.network.compiled import compiled, inlined
-from labtests.network.reaction import count_sent, react, run_timers
-from labtests.network.rows import clock_at, flow_at, host_at, port_at
-from labtests.network.tables import CONNECTX, State
+from labtests.network.rows import clock_at, flow_at, host_at
+from labtests.network.tables import State
 
 FIXED_POINT = 1024.0
 RELEASE_MARGIN_BITS_PER_S = 1e6
-_BIT_PS_PER_S = 8e12
 
 
 @compiled
@@ -102,13 +100,10 @@ def cut(t: State, f: int) -> None:
 
 
 @compiled
-def handle_cnp(t: State, f: int) -> None:
+def obey_cnp(t: State, f: int) -> None:
     """The reaction point of flow f has received a CNP."""
     flow = flow_at(t, f)
     host = host_at(t, flow.source)
-    if host.form != CONNECTX:
-        react(t, f)
-        return
     now = clock_at(t, 0).now
     advance_timer(t, f)
     if not flow.limited:
@@ -128,45 +123,13 @@ def handle_cnp(t: State, f: int) -> None:
 
 
 @inlined
-def gap_ps(t: State, f: int, frame_bytes: int) -> int:
-    """Time from the start of one frame to the start of the next at the flow's rate."""
+def count_frame(t: State, f: int, frame_bytes: int) -> None:
+    """A frame of flow f starts: what time and bytes have made due has been done."""
     flow = flow_at(t, f)
-    if flow.gap_bytes != frame_bytes or flow.gap_rate != flow.rate:
-        overhead = port_at(t, host_at(t, flow.source).port).overhead_bytes
-        flow.gap_ps = int((frame_bytes + overhead) * _BIT_PS_PER_S / flow.rate)
-        flow.gap_bytes = frame_bytes
-        flow.gap_rate = flow.rate
-    return int(flow.gap_ps)
-
-
-@inlined
-def pace(t: State, f: int, frame_bytes: int) -> None:
-    """A frame of flow f starts now: count its bytes and set when the next one may start."""
-    flow = flow_at(t, f)
-    if not flow.limited:
-        flow.send_at = clock_at(t, 0).now
-        return
     host = host_at(t, flow.source)
-    if host.form != CONNECTX:
-        run_timers(t, f)
-        count_sent(t, f, frame_bytes)
-        flow.send_at = clock_at(t, 0).now + gap_ps(t, f, frame_bytes)
-        return
     advance_timer(t, f)
     flow.byte_count += frame_bytes
     while flow.limited and 0 < host.byte_reset <= flow.byte_count:
         flow.byte_count -= host.byte_reset
         flow.byte_stage += 1
         increase(t, f)
-    gap = gap_ps(t, f, frame_bytes)
-    flow.send_at = max(flow.send_at, clock_at(t, 0).now - gap) + gap
-
-
-@compiled
-def hasten(t: State, f: int) -> None:
-    """The rate may have grown while the flow waited: one gap from now is the longest wait."""
-    flow = flow_at(t, f)
-    if flow.limited and host_at(t, flow.source).form == CONNECTX:
-        advance_timer(t, f)
-        soonest = clock_at(t, 0).now + gap_ps(t, f, flow.frame_bytes)
-        flow.send_at = min(flow.send_at, soonest)

@@ -11,7 +11,7 @@ A CNP has a tag where the data has one, with `cnp_802p_prio`, the priority that 
 """
 
 from labtests.network.compiled import compiled
-from labtests.network.dcqcn import handle_cnp
+from labtests.network.congestion import handle_cnp
 from labtests.network.events import wake_port
 from labtests.network.flows import host_priority, wake_flow_by
 from labtests.network.packets import append, new_packet

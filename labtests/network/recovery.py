@@ -1,7 +1,7 @@
 """Loss recovery of RC: the seam between a queue pair (reliable.py) and what it does about a loss.
 
-One file per algorithm: go_back_n.py, selective_repeat.py. Congestion control has its own files in
-the same way, dcqcn.py and reaction.py, of which a queue pair knows pace(), hasten(), handle_cnp().
+One file per algorithm: go_back_n.py, selective_repeat.py. The seam of congestion control is
+congestion.py.
 """
 
 from labtests.network.compiled import compiled, inlined

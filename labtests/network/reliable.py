@@ -1,5 +1,5 @@
 """RC queue pairs, packets of one path MTU (white paper S20; InfiniBand spec 9.7). What they do
-about losses: recovery.py.
+about losses: recovery.py; about CNPs: congestion.py.
 
 For send and write the requester is the data's source; for read it is the data's receiver, and its
 read requests open the source's window one message at a time. Control packets always run from the
@@ -14,7 +14,7 @@ message: the receiver forgets what it has of it and asks for its first packet.
 """
 
 from labtests.network.compiled import compiled, inlined
-from labtests.network.dcqcn import hasten, pace
+from labtests.network.congestion import hasten, next_look, pace
 from labtests.network.delays import note_delay
 from labtests.network.flows import make_ready, pace_flow_by, wake_flow_by
 from labtests.network.following import release_followers
@@ -38,7 +38,6 @@ from labtests.network.streams import WINDOW_SIZE
 from labtests.network.tables import (
     ACTIVE,
     CE,
-    CONNECTX,
     NEVER,
     NONE,
     RC_ACK,
@@ -77,10 +76,8 @@ def refresh(t: State, f: int) -> None:
         return
     if flow.send_at <= clock_at(t, 0).now:
         make_ready(t, f)
-    elif flow.limited and host_at(t, flow.source).form == CONNECTX:
-        pace_flow_by(t, f, min(flow.send_at, flow.next_increase))
     else:
-        pace_flow_by(t, f, flow.send_at)
+        pace_flow_by(t, f, next_look(t, f))
 
 
 @compiled

@@ -169,7 +169,7 @@ TABLE_TYPES = {
         "next_psn una_psn sent_psn depth_messages total_psn window_psn requested expected_psn",
         "last_psn",  # of the message that is being sent
         "tail_bytes tail_frame_bytes",  # of the last message of all, and of its last packet
-        "gap_ps gap_bytes",  # of the last packet sent: dcqcn.py
+        "gap_ps gap_bytes",  # of the last packet sent: congestion.py
         "wired_psn",  # the next one in order on the last wire: wire.py
         "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
         "control_dscp whole_messages cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data

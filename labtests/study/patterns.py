@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from labtests.core.errors import InventoryError
 from labtests.inventory.document import read
 from labtests.inventory.form import checked
+from labtests.network.cases.host_ports import with_host_ports
 from labtests.network.paths import FIRST_SOURCE_PORT, SOURCE_PORTS
 
 Many = Annotated[int, Field(ge=1, le=1024)]
@@ -83,6 +84,7 @@ def fitting(tree: Tree) -> tuple[list[str], dict[str, str]]:
 
 def applied(tree: Tree, pattern: PatternPart) -> Tree:
     """The case with this traffic instead of its own. Raises UnfitPattern."""
+    tree = with_host_ports(tree)
     links = _links(tree, pattern)
     pairs = _pairs(_plugged(tree), pattern)
     flows = list(_with_ports([*_flows(tree, pairs, pattern), *_tcp(pairs, pattern)]))

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from small_case import SMALL, case
 
@@ -26,6 +27,22 @@ def test_flows_come_from_a_table_and_run(tmp_path: Path) -> None:
         (70000, 10.0, False),
     ]
     assert [flow.delivered_bytes for flow in run(given).flows] == [1000, 70000]
+
+
+def test_a_parquet_table_gives_the_same_flows(tmp_path: Path) -> None:
+    table = "source,target,size_bytes,start_us,ecn\na,c,1000,0.5,\nb,c,,1e1,false\n"
+    given = with_table(tmp_path, table)
+    pd.read_csv(tmp_path / "more.csv").to_parquet(tmp_path / "more.parquet")
+    packed = case(tmp_path, ALONE.replace("more.csv", "more.parquet"))
+    assert packed.flows == given.flows
+
+
+def test_a_parquet_table_may_have_lists_of_names(tmp_path: Path) -> None:
+    ends = {"name": ["x", "y", "z"], "source": ["a", "b", "c"], "target": ["c", "c", "a"]}
+    more = {"size_bytes": [1000, 1000, 1000], "after": [None, None, ["x", "y"]]}
+    pd.DataFrame(ends | more).to_parquet(tmp_path / "more.parquet")
+    packed = case(tmp_path, ALONE.replace("more.csv", "more.parquet"))
+    assert [flow.after for flow in packed.flows] == [None, None, ["x", "y"]]
 
 
 def test_the_cases_own_flows_come_first(tmp_path: Path) -> None:

@@ -113,6 +113,44 @@ def test_more_flows_than_fit_are_counted_in_the_picture() -> None:
     assert f"and {40 - len(shown)} more" in texts
 
 
+def test_a_plot_has_its_size_and_says_nothing_unless_asked(incast: Figures) -> None:
+    plain, told = svg(incast, width_mm=88), svg(incast, width_mm=88, caption=True)
+    assert 'width="88.0mm"' in plain
+    scale_pt = 88 / float(ET.fromstring(plain).attrib["viewBox"].split()[2]) * 72 / 25.4
+    assert 12 * scale_pt == pytest.approx(8.0, rel=0.01)
+    words = re.findall(r">([^<>]+)</text>", plain)
+    assert not any("simulated" in line for line in words)
+    assert "<desc>simulated, seed " in plain
+    said = re.findall(r">([^<>]+)</text>", told)
+    assert "simulated, seed" in " ".join(line for line in said if line not in words)
+
+
+def test_lines_differ_without_their_colours_and_a_device_keeps_its_own(incast: Figures) -> None:
+    root = ET.fromstring(svg(incast))
+    lines = [line.attrib for line in root.iter("{http://www.w3.org/2000/svg}polyline")]
+    flows = lines[: len(incast.flows)]
+    assert len({line.get("stroke-dasharray") for line in flows}) == len(flows)
+    held = [pause for pause in incast.pauses if pause.paused_us > 0]
+    colour_of = {
+        flow.source: line["stroke"] for flow, line in zip(incast.flows, flows, strict=True)
+    }
+    pauses = lines[-len(held) :]
+    shared = [n for n, pause in enumerate(held) if pause.device in colour_of]
+    assert shared
+    assert all(pauses[n]["stroke"] == colour_of[held[n].device] for n in shared)
+
+
+def test_many_lines_are_small_panels_of_one_scale() -> None:
+    flows = [{"source": "a", "target": "d", "name": f"f{n}"} for n in range(6)]
+    root = ET.fromstring(svg(run(star(flows=flows, duration_ms=0.1))))
+    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    lefts = {line.attrib["points"].split(",")[0] for line in lines[:6]}
+    assert len(lefts) > 1
+    assert all(f"f{n}" in texts for n in range(6))
+    assert len({text for text in texts[: texts.index("f5")] if text and "." in text}) <= 2
+
+
 def test_the_run_written_by_hand_is_the_translated_one() -> None:
     by_hand = load(DOCS / "cases" / "reference-run.yaml")
     parameters = reference().runs["ii_dcqcn_pfc_2to1_25g_s1"]

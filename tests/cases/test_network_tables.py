@@ -15,9 +15,10 @@ from click.testing import CliRunner
 from small_case import SMALL, case
 
 from labtests.__main__ import main
-from labtests.network.cases import load, run
+from labtests.network.cases import CaseFile, ideal, load, run
+from labtests.network.cases.form import FlowPart
 from labtests.network.cases.replications import intervals, replicated, student_t
-from labtests.network.cases.tidy import tables, totals
+from labtests.network.cases.tidy import tables, totals, write_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 RANDOM = SMALL[: SMALL.index("flows:")] + (
@@ -49,6 +50,19 @@ def test_tables_are_tidy_and_say_what_the_figures_say(tmp_path: Path) -> None:
     with (tmp_path / "made" / "series.csv").open(encoding="utf-8") as text:
         units = {line["unit"] for line in csv.DictReader(text)}
     assert units >= {"gbit_per_s", "bytes"}
+
+
+def test_parquet_tables_say_what_csv_ones_say(tmp_path: Path) -> None:
+    made = tables([run(case(tmp_path, RANDOM), seed=5)])
+    files = write_tables(made, tmp_path / "packed", parquet=True)
+    assert {file.name for file in files} == {f"{name}.parquet" for name in made}
+    write_tables(made, tmp_path / "plain", parquet=False)
+    for file in files:
+        plain = pd.read_csv(tmp_path / "plain" / f"{file.stem}.csv")
+        packed = pd.read_parquet(file)
+        assert len(packed) > 0
+        assert file.stat().st_mode & 0o77 == 0
+        pd.testing.assert_frame_equal(packed.astype(plain.dtypes), plain)
 
 
 def test_seeds_run_on_processes_and_give_the_same_figures(tmp_path: Path) -> None:
@@ -116,3 +130,34 @@ def test_rates_and_alpha_over_time_are_those_of_the_limiter() -> None:
     busy = slice(20, 40)  # both send, at what they may
     assert sum(both[busy]) == pytest.approx(sum(wire[busy]), rel=0.05)
     assert run(load(DOCS / "cases" / "parking-lot.yaml")).flows[0].rate_series_gbit_per_s == ()
+
+
+@pytest.mark.parametrize("size", [1, 1_000, 300_500])
+@pytest.mark.parametrize("message", [1_000, 1_500, 4_097, 100_000])
+def test_a_flow_alone_has_no_slowdown_whatever_its_messages(size: int, message: int) -> None:
+    flow = {"source": "a", "target": "b", "size_bytes": size, "message_bytes": message}
+    tree = {
+        "name": "alone",
+        "duration_ms": 2,
+        "hosts": {"a": None, "b": None},
+        "switches": {"s": None, "t": None},
+        "links": [
+            {"between": ["a", "s"], "rate_gbit_per_s": 40, "length_m": 5},
+            {"between": ["s", "t"], "rate_gbit_per_s": 10, "length_m": 100},
+            {"between": ["t", "b"], "rate_gbit_per_s": 25, "length_m": 5},
+        ],
+        "flows": [{**flow, "mtu_bytes": 4096, "tx_depth": 32768}],
+    }
+    assert run(CaseFile.model_validate(tree)).flows[0].slowdown == pytest.approx(1.0, rel=1e-6)
+
+
+def test_of_a_long_flow_only_some_frames_are_looked_at() -> None:
+    hops = [(8 / 25_000, 0.1, 20), (8 / 100_000, 0.1, 20), (8 / 10_000, 0.1, 20)]
+    flow = FlowPart(source="a", target="b", size_bytes=10**7 + 1, message_bytes=1_500)
+    sizes = [1024 + 62, 476 + 62] * (10**7 // 1_500) + [1001 + 62]
+    there = [0.0] * len(sizes)
+    for per_byte, _, extra in hops:
+        left = 0.0
+        for k, size in enumerate(sizes):
+            there[k] = left = max(left, there[k]) + (size + extra) * per_byte
+    assert ideal.last_arrival_us(hops, flow, 62) == pytest.approx(there[-1], rel=1e-9)

@@ -151,6 +151,14 @@ def test_flows_of_a_file_wait_for_each_other(tmp_path: Path) -> None:
             "duration_ms: 100000",
             "load: makes some",
         ),
+        (
+            "{name: w, pattern: all-to-all, size_bytes: 1, repeat: 100000000}",
+            "repeat: makes some",
+        ),
+        (
+            "{name: w, pattern: incast, target: a, size_bytes: 1, period_us: 1.0e-6}",
+            "period_us: makes some",
+        ),
     ],
 )
 def test_mistakes_in_a_workload_have_a_place(tmp_path: Path, workload: str, problem: str) -> None:

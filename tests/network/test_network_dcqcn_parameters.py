@@ -9,7 +9,7 @@ from network_star import Lab, Star
 from labtests.network import (
     ReactionPoint,
 )
-from labtests.network.dcqcn import handle_cnp
+from labtests.network.congestion import handle_cnp
 
 
 def delivered(star: Lab, settings: Mapping[str, int], cnps_us: tuple[int, ...]) -> int:

@@ -4,7 +4,8 @@ import pytest
 from network_star import Lab
 
 from labtests.network import Schedule, SwitchMemory, WredCurve, headroom_for
-from labtests.network.dcqcn import handle_cnp, pace, update_alpha
+from labtests.network.congestion import handle_cnp, pace
+from labtests.network.dcqcn import update_alpha
 from labtests.network.pausing import hold
 
 PS_PER_US = 1_000_000

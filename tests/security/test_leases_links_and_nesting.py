@@ -248,6 +248,7 @@ BESIDE_THE_DOOR = {
     "watching/export.py: os.fdopen",  # open_private: records, exports
     "core/private_files.py: os.fdopen",  # the door
     "core/private_files.py: write_bytes",
+    "network/cases/tidy.py: write_bytes",  # parquet
     "pytest_plugin/outcomes.py: write_bytes",  # cleaned, then packed
     "report/tables.py: write_bytes",
     "study/tables.py: write_bytes",  # parquet

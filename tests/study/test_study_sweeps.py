@@ -91,7 +91,11 @@ def test_show_names_the_best_and_what_matters(sweep_file, tmp_path):
     shown = run("show", tmp_path / "out", "--table", tmp_path / "t.csv")
     assert "throughput: best" in shown.stdout
     assert "matters: switch.ecn.0" in shown.stdout
-    assert len(pd.read_csv(tmp_path / "t.csv")) == 4
+    plain = pd.read_csv(tmp_path / "t.csv")
+    assert len(plain) == 4
+    run("show", tmp_path / "out", "--table", tmp_path / "t.parquet")
+    packed = pd.read_parquet(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(packed, plain, check_dtype=False)
 
 
 def test_a_sweep_that_is_killed_at_any_time_goes_on_where_it_was(sweep_file, tmp_path):

@@ -6,7 +6,7 @@ Mistakes have the line and column of the table (of parquet: the row and the colu
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,14 @@ def _parquet(path: Path) -> Iterator[Cells]:
         raise InventoryError([f"{path}:1:1: file: cannot be read: {error}"]) from error
     yield 1, [str(name) for name in table.columns]
     for number, row in enumerate(table.itertuples(index=False), start=1):
-        yield number, ["" if pd.isna(value) else str(value) for value in row]
+        yield number, [_cell(value, pd.isna) for value in row]
+
+
+def _cell(value: Any, missing: Callable[[Any], bool]) -> str:
+    """What a CSV file would have: names of a list apart by spaces, nothing for what is missing."""
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        return " ".join(map(str, value))
+    return "" if missing(value) else str(value)
 
 
 def _check_columns(columns: Sequence[str], mistakes: Mistakes) -> None:

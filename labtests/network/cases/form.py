@@ -3,12 +3,12 @@
 Devices: device_form.py.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from labtests.inventory.mistakes import Path
-from labtests.inventory.names import Name
+from labtests.inventory.names import Name, PortName
 from labtests.network.cases.device_form import (
     CasePart,
     Count,
@@ -25,13 +25,14 @@ from labtests.network.cases.device_form import (
     Share,
     SwitchPart,
 )
+from labtests.network.cases.host_ports import with_host_ports
 from labtests.network.cases.workload_form import WorkloadPart
 
 
 class LinkPart(CasePart):
-    """A full-duplex link between two devices; a host has one."""
+    """A full-duplex link between two devices."""
 
-    between: list[Name] = Field(min_length=2, max_length=2)
+    between: list[PortName] = Field(min_length=2, max_length=2)
     rate_gbit_per_s: Annotated[float, Field(ge=0.001, le=8000)]
     delay_us: NotNegative | None = Field(default=None, description="One way; or length_m.")
     length_m: NotNegative | None = None
@@ -43,8 +44,8 @@ class FlowPart(CasePart):
     """Traffic between two hosts."""
 
     name: Name | None = None
-    source: Name
-    target: Name
+    source: PortName
+    target: PortName
     kind: Literal["rc", "udp", "tcp"] = "rc"
     priority: Priority = 3
     dscp: Dscp | None = Field(default=None, description="Of its packets; 8 x priority.")
@@ -98,7 +99,7 @@ class FlowPart(CasePart):
 class StormPart(CasePart):
     """Fault: a port that sends pauses whatever its memory holds; pause_frames.py."""
 
-    device: Name
+    device: PortName
     port: str | None = Field(default=None, description="Of a switch: the device it leads to.")
     priorities: Annotated[list[Priority], Field(min_length=1)] | Literal["all"] = Field(
         description="all: 802.3x frames."
@@ -115,7 +116,7 @@ class EventPart(CasePart):
     """Something that happens to a link or a route at a time; happenings.py."""
 
     at_us: NotNegative = 0.0
-    device: Name
+    device: PortName
     port: str | None = Field(default=None, description="By the device it leads to; a host has one.")
     do: Literal["down", "up", "lose", "corrupt", "route"]
     until_us: NotNegative | None = Field(default=None, description="down, lose, corrupt: the end.")
@@ -138,7 +139,7 @@ class TunnelPart(CasePart):
 class SlowReceiverPart(CasePart):
     """Fault: a host takes packets in at this rate for a while; receiving.py."""
 
-    host: Name
+    host: PortName
     rate_gbit_per_s: HostRate
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = Field(default=None, description="Unless given it never ends.")
@@ -177,7 +178,7 @@ class CaseFile(CasePart):
     start_jitter_us: NotNegative = Field(
         default=0.0, description="Flows start within so much behind start_us, at random."
     )
-    hosts: dict[Name, NicPart | None] = Field(min_length=1)
+    hosts: dict[PortName, NicPart | None] = Field(min_length=1)
     switches: dict[Name, SwitchPart | None] = Field(default_factory=dict)
     links: list[LinkPart] = Field(min_length=1)
     routing: Literal["shortest", "ecmp", "spray"] = "shortest"
@@ -193,6 +194,11 @@ class CaseFile(CasePart):
     events: list[EventPart] = Field(default_factory=list)
     slow_receivers: list[SlowReceiverPart] = Field(default_factory=list)
     sampling: SamplingPart = SamplingPart()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _each_host_port_by_itself(cls, tree: Any) -> Any:
+        return with_host_ports(tree)
 
 
 def switch_parts(case: CaseFile) -> list[tuple[Path, SwitchPart]]:

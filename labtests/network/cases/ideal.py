@@ -1,17 +1,22 @@
 """How long a flow would take if it were alone: what its slowdown is measured by.
 
-Frames go through a chain of links, each wholly received before it is sent on. Of n frames, all of F
-bytes on the wire but the last of L <= F, the last one is there after
+Frames go through a chain of links, each wholly received before it is sent on, so frame k has left
+link i at
 
-    max over q of   sum over links i <= q of F / r_i
-                  + (n - 2) F / (slowest r_i of those)
-                  + sum over links i >= q of L / r_i          (n = 1: the sum of L / r_i)
+    t(i, k) = max(t(i, k - 1), t(i - 1, k)) + L(k) / r(i)
 
-and the propagation of all links; then the ACK comes back the same way. Windows, pacing, tunnels and
-pauses are not in it; of several shortest paths the first counts.
+and the last one is there with the propagation of all links; then the ACK comes back the same way. A
+message ends with a frame of its own, as short as it must be. A chain in its stride takes each more
+frame in the time of its slowest link, so no more than some thousands are looked at. Windows,
+pacing, several queue pairs, tunnels and pauses are not in it; of several shortest paths the first
+counts.
 """
 
 from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from labtests.network.cases.form import CaseFile, FlowPart, LinkPart
 from labtests.network.cases.pauses import NS_PER_US
@@ -19,6 +24,9 @@ from labtests.network.notifying import ACK_FRAME_BYTES
 from labtests.network.tables import MIN_FRAME_BYTES, TAG_BYTES
 from labtests.network.wiring import NS_PER_M
 
+MOST_FRAMES = 2048
+"""So many of a flow, and of a message, are looked at one by one."""
+FrameSizes = npt.NDArray[np.int64]
 Hop = tuple[float, float, int]
 """Of a link: us a byte takes, us one way, preamble and gap in bytes."""
 
@@ -42,9 +50,7 @@ class IdealTimes:
             self._hops[ends] = self._path(*ends)
         hops = self._hops[ends]
         tag = 0 if flow.pcp is None else TAG_BYTES
-        packets, last = _packets(flow)
-        full = _frame(flow.mtu_bytes + flow.header_bytes + tag)
-        there = _last_arrival_us(hops, packets, full, _frame(last + flow.header_bytes + tag))
+        there = last_arrival_us(hops, flow, flow.header_bytes + tag)
         ack = _frame(ACK_FRAME_BYTES + tag)
         back = sum((ack + extra) * per_byte for per_byte, _, extra in hops)
         return there + back + 2 * sum(delay for _, delay, _ in hops)
@@ -78,22 +84,35 @@ def _frame(frame_bytes: int) -> int:
     return max(MIN_FRAME_BYTES, frame_bytes)
 
 
-def _packets(flow: FlowPart) -> tuple[int, int]:
-    """How many, and the payload of the last one; each message ends with a packet of its own."""
+def last_arrival_us(hops: Sequence[Hop], flow: FlowPart, around: int) -> float:
+    """When its last frame is there, without propagation; `around` bytes are round the payload."""
     whole, tail = divmod(flow.size_bytes or 0, flow.message_bytes)
-    each = -(-flow.message_bytes // flow.mtu_bytes)
     if tail == 0:
         whole, tail = whole - 1, flow.message_bytes
-    rest = -(-tail // flow.mtu_bytes)
-    return whole * each + rest, tail - (rest - 1) * flow.mtu_bytes
+    kept = min(whole, max(2, MOST_FRAMES * flow.mtu_bytes // flow.message_bytes))
+    each, left_out = _frames(flow.message_bytes, flow.mtu_bytes, around)
+    last, more = _frames(tail, flow.mtu_bytes, around)
+    sizes = np.concatenate([np.tile(each, kept), last])
+    full = _frame(flow.mtu_bytes + around)
+    slowest = max((full + extra) * per_byte for per_byte, _, extra in hops)
+    message = max(((each + extra) * per_byte).sum() for per_byte, _, extra in hops)
+    gone = (whole * left_out + more) * slowest + (whole - kept) * message
+    return float(_through(hops, sizes) + gone)
 
 
-def _last_arrival_us(hops: list[Hop], packets: int, full: int, last: int) -> float:
-    of_full = [(full + extra) * per_byte for per_byte, _, extra in hops]
-    of_last = [(last + extra) * per_byte for per_byte, _, extra in hops]
-    if packets == 1:
-        return sum(of_last)
-    return max(
-        sum(of_full[: q + 1]) + (packets - 2) * max(of_full[: q + 1]) + sum(of_last[q:])
-        for q in range(len(hops))
-    )
+def _frames(message_bytes: int, mtu_bytes: int, around: int) -> tuple[FrameSizes, int]:
+    """The frames of a message, each at most so large, and how many full ones more it has."""
+    full, rest = divmod(message_bytes - 1, mtu_bytes)
+    kept = min(full, MOST_FRAMES)
+    sizes = [_frame(mtu_bytes + around)] * kept + [_frame(rest + 1 + around)]
+    return np.array(sizes, np.int64), full - kept
+
+
+def _through(hops: Sequence[Hop], sizes: FrameSizes) -> float:
+    """When the last of these frames has been received at the end of these links."""
+    there = np.zeros(len(sizes))
+    for per_byte, _, extra in hops:
+        takes = (sizes + extra) * per_byte
+        ahead = np.cumsum(takes) - takes
+        there = np.maximum.accumulate(there - ahead) + ahead + takes
+    return float(there[-1])

@@ -89,7 +89,7 @@ def _check_links(case: CaseFile, mistakes: Mistakes) -> None:
                 name, {*case.hosts, *case.switches}, ("links", number, "between", end), mistakes
             )
             if name in case.hosts and ends[name] > 1:
-                mistakes.add(("links", number, "between", end), f"host {name} has two links")
+                mistakes.add(("links", number, "between", end), f"port {name} has two links")
         _check_link(number, link, mistakes)
     for name in case.hosts:
         if ends[name] == 0:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import write_private
+from labtests.core.private_files import write_bytes, write_private
 from labtests.network.cases.figures import Figures, FlowFigures
 
 Row = Mapping[str, Any]
@@ -154,7 +154,7 @@ def _write_parquet(rows: Sequence[Row], file: Path) -> None:
     import pandas as pd  # costs 0.3 s; only who asks for it pays
 
     try:
-        pd.DataFrame(rows).to_parquet(file)
+        write_bytes(file, pd.DataFrame(rows).to_parquet(index=False))
     except ImportError as error:
         remedy = "pip install pyarrow, or leave --parquet out"
         raise LabError(f"{file}: parquet needs the package pyarrow\n  remedy: {remedy}") from error

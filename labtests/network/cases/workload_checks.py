@@ -36,7 +36,7 @@ def _problems(case: CaseFile, part: WorkloadPart) -> Iterator[tuple[str, str]]:
     yield from _of_pattern(part)
     wrong = list(_of_flow_keys(part))
     yield from wrong
-    if part.load and not wrong:
+    if not wrong:
         yield from _too_many(case, part)
 
 
@@ -67,9 +67,25 @@ def _of_flow_keys(part: WorkloadPart) -> Iterator[tuple[str, str]]:
 
 
 def _too_many(case: CaseFile, part: WorkloadPart) -> Iterator[tuple[str, str]]:
-    time_us = stop_us_of(case, part) - part.start_us
-    linked = {name for link in case.links for name in link.between}
-    sending = [host for host in hosts_of(case, part) if host in linked]
-    flows = sum(time_us / gap_us(case, part, host) for host in sending)
+    key = next((name for name in ("load", "period_us") if getattr(part, name)), "repeat")
+    flows = _flows(case, part)
     if flows > MOST_FLOWS:
-        yield "load", f"makes some {flows:.0f} flows; more than {MOST_FLOWS} are not made"
+        yield key, f"makes some {flows:.0f} flows; more than {MOST_FLOWS} are not made"
+
+
+def _flows(case: CaseFile, part: WorkloadPart) -> float:
+    """About how many flows a workload becomes."""
+    hosts, time_us = hosts_of(case, part), stop_us_of(case, part) - part.start_us
+    others = len(hosts) - 1
+    if part.load:
+        linked = {name for link in case.links for name in link.between}
+        return sum(time_us / gap_us(case, part, host) for host in hosts if host in linked)
+    if part.pattern == "incast":
+        bursts = time_us / part.period_us if part.period_us else 1
+        return bursts * min(part.senders or others, others)
+    each = {
+        "ring-all-reduce": 2 * others * len(hosts),
+        "tree-all-reduce": 2 * others,
+        "all-to-all": others * len(hosts),
+    }
+    return part.repeat * each.get(part.pattern, len(hosts))

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from labtests.inventory.names import Name
+from labtests.inventory.names import Name, PortName
 from labtests.network.cases.device_form import CasePart, Count, NotNegative, Positive
 
 Size = Annotated[int, Field(ge=1, le=2**50)]
@@ -24,7 +24,9 @@ class WorkloadPart(CasePart):
         "all-to-all",
         "background-tcp",
     ]
-    hosts: list[Name] | None = Field(default=None, min_length=2, description="All unless given.")
+    hosts: list[PortName] | None = Field(
+        default=None, min_length=2, description="All unless given, each by its first link."
+    )
     start_us: NotNegative = 0.0
     stop_us: NotNegative | None = Field(default=None, description="Nothing starts from then on.")
     sizes: Literal["web-search", "data-mining", "storage", "hadoop", "cache"] | None = Field(
@@ -36,7 +38,7 @@ class WorkloadPart(CasePart):
     load: Load | None = Field(
         default=None, description="poisson: share of each host's link that it sends, on the wire."
     )
-    target: Name | None = Field(default=None, description="incast: who receives.")
+    target: PortName | None = Field(default=None, description="incast: who receives.")
     senders: Count | None = Field(default=None, description="incast: so many of them, at random.")
     period_us: Positive | None = Field(default=None, description="incast: between bursts.")
     repeat: Count = Field(default=1, description="Collectives: one behind the other.")

@@ -16,6 +16,7 @@ from random import Random
 from typing import Any
 
 from labtests.network.cases.form import CaseFile, FlowPart
+from labtests.network.cases.host_ports import is_first
 from labtests.network.cases.sizes import SizeDistribution, constant, mean_wire_bytes, published
 from labtests.network.cases.workload_form import WorkloadPart
 from labtests.network.tables import OVERHEAD_BYTES
@@ -41,8 +42,8 @@ def expanded(case: CaseFile, seed: int) -> CaseFile:
 
 
 def hosts_of(case: CaseFile, part: WorkloadPart) -> list[str]:
-    """Its hosts."""
-    return list(case.hosts) if part.hosts is None else part.hosts
+    """Its hosts; unless they are given all, each by its first link."""
+    return list(filter(is_first, case.hosts)) if part.hosts is None else part.hosts
 
 
 def stop_us_of(case: CaseFile, part: WorkloadPart) -> float:

@@ -106,7 +106,7 @@ def _drawn(runs: Mapping[float, Figures]) -> str:
     grid = [n / 50 for n in range(51)]
     fair = [(share, max(1 - share, 0.5) * most) for share in grid]
     parts = panel.frame()
-    parts.append(panel.line(fair, GREY, width=1, dashed=True))
+    parts.append(panel.line(fair, GREY, width=1, dashes="5 3"))
     parts.append(panel.line([(s, _left(s) if s else most) for s in grid], BLUE, width=1))
     parts += panel.dots(roce, BLUE) + panel.dots(udp, VERMILION)
     most_udp, lost, least = udp[-1][1], _lost(runs[1.0]) * 100, roce[-1][1]

@@ -178,7 +178,7 @@ def _queue_drawn(case: CaseFile, runs: Mapping[int, Figures]) -> str:
         parts.append(rule(low, high, "#9ecae9", width=6))
     grid = [2 + n / 4 for n in range(57)]
     curve = [(flows, fixed_point_bytes(case, flows) / KILO) for flows in grid]
-    parts.append(panel.line(curve, GREY, width=1.2, dashed=True))
+    parts.append(panel.line(curve, GREY, width=1.2, dashes="5 3"))
     means = [(flows, figures.queues[0].mean_bytes / KILO) for flows, figures in runs.items()]
     parts += panel.dots(means, VERMILION)
     right = panel.right + 8
