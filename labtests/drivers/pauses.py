@@ -1,6 +1,6 @@
-"""PFC of a switch whose lossless priorities are the same at every port.
+"""PFC of a switch that has no mode of a port, or whose lossless priorities are the same at each.
 
-They follow the ports whose mode is on: one that is not leaves them as they are while another is.
+Those follow the ports whose mode is on: one that is not leaves them as they are while another is.
 """
 
 from collections.abc import Sequence
@@ -8,12 +8,27 @@ from dataclasses import replace
 from typing import Any
 
 from labtests.capabilities.records import PfcSetting
-from labtests.capabilities.settings import Setting
+from labtests.capabilities.settings import PFC, Setting
 
 
 def left_alone(setting: PfcSetting, now: frozenset[int], *, shared: bool) -> PfcSetting:
     """The setting of a port, with the priorities of now where they are another port's business."""
     return replace(setting, priorities=now) if shared and setting.mode != "on" else setting
+
+
+def lossless(setting: PfcSetting) -> frozenset[int]:
+    """The priorities that pause: none where the port is off."""
+    return frozenset() if setting.mode == "off" else setting.priorities
+
+
+class PausesByPriority(Setting[PfcSetting]):
+    """There is no mode: a port without priorities is off, and one that is off has none."""
+
+    kind = PFC
+
+    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
+        """By priority."""
+        return lossless(one) == lossless(other)
 
 
 class SharedPriorities(Setting[PfcSetting]):

@@ -11,7 +11,7 @@ from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.drivers.cumulus import driver
 from labtests.drivers.cumulus.egress import curves_of, shares_of
 from labtests.drivers.cumulus.maps import mapped
-from labtests.drivers.cumulus.pfc import lossless
+from labtests.drivers.cumulus.pfc import pausing
 from labtests.drivers.cumulus.profiles import Unclear
 from labtests.drivers.cumulus.session import expect_applied
 from labtests.transport.protocol import Reply
@@ -59,7 +59,7 @@ def test_a_switch_as_installed_means_what_the_guide_says():
     assert (curve.drop_probability_percent, curve.ecn, red) == (100, True, frozenset())
     assert shares_of(default["egress-scheduler"]) == (12, 13) * 4
     assert mapped(default["mapping"]) == ("l2", tuple(n // 8 for n in range(64)))
-    assert lossless(INSTALLED["pfc"].get("default-global", {})) == frozenset()
+    assert pausing(INSTALLED["pfc"].get("default-global", {})) == frozenset()
 
 
 # -- hostile answers -------------------------------------------------------------------------------
@@ -141,9 +141,9 @@ def test_an_answer_of_too_many_parts_is_refused():
 @pytest.mark.parametrize(
     ("means", "leaves"),
     [
-        (lossless, {("switch-priority", "8"): ""}),
-        (lossless, {("switch-priority", "3"): "", ("tx",): "maybe"}),
-        (lossless, {("switch-priority", "3"): "", ("tx",): "disable"}),
+        (pausing, {("switch-priority", "8"): ""}),
+        (pausing, {("switch-priority", "3"): "", ("tx",): "maybe"}),
+        (pausing, {("switch-priority", "3"): "", ("tx",): "disable"}),
         (curves_of, {("traffic-class", "3", "min-threshold"): "many"}),
         (curves_of, {("traffic-class", "3", "min-threshold"): "2000000"}),
         (curves_of, {("traffic-class", "9", "ecn"): "enable"}),

@@ -6,17 +6,15 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from labtests.capabilities.device import Versions
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
-from labtests.drivers.comware.session import ComwarePart, show
+from labtests.capabilities.facts import Neighbour
+from labtests.drivers.comware.session import ComwarePart, line
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
-from labtests.drivers.displays import ANY, MAYBE, ONCE, Unfit, ValueKind, read
-from labtests.drivers.parsing import BLANK, kept, refuse, whole_lines
-from labtests.transport.asking import Asking
+from labtests.drivers.displays import ANY, MAYBE, ONCE, CliBox, Unfit, ValueKind, first_said, read
+from labtests.drivers.parsing import BLANK, refuse
 from labtests.transport.protocol import Reply
 
 _SOFTWARE = re.compile(
-    r"^[^:]*Comware (?:Platform )?Software, (?:Software )?Version (?P<version>[\w.-]+)"
+    r"^[^:]*Comware (?:Platform )?Software, (?:Software )?Version (?P<comware>[\w.-]+)"
     r"(?:, (?P<release>(?:Release|Ess|Feature|Alpha|Beta|Demo|Test|ESS) \S+))?"
 )
 _MODEL = re.compile(r"^(?P<model>\S.*?) uptime is ")
@@ -27,23 +25,10 @@ def parse_version(reply: Reply) -> dict[str, str]:
 
     The rest of this output is boards and boot images, and is not read.
     """
-    found = {"model": "", "comware": "", "release": ""}
-    for line in whole_lines(reply):
-        if not found["comware"] and (match := _SOFTWARE.search(line)):
-            found["comware"], found["release"] = match["version"], match["release"] or ""
-        elif not found["model"] and (match := _MODEL.match(line)):
-            found["model"] = match["model"]
+    found = first_said(reply, _MODEL, _SOFTWARE)
     if not found["comware"]:
         refuse(reply, "there is no line `Comware Software, Version ...`")
-    return {name: kept(reply, text, f"the version of {name}") for name, text in found.items()}
-
-
-class ComwareVersions(ComwarePart, Versions):
-    """What the switch runs."""
-
-    def versions(self) -> Asking[dict[str, str]]:
-        """`model`, `comware` and `release`."""
-        return parse_version((yield from show("display", "version")))
+    return found
 
 
 # -- the clock -------------------------------------------------------------------------------------
@@ -95,16 +80,6 @@ _CLOCK = _notation.record(
 def parse_clock(reply: Reply) -> dict[str, float]:
     """`utc_s`, seconds since 1970."""
     return read(reply, _CLOCK, skip=BLANK)[0]
-
-
-class SwitchClock(ComwarePart, OwnClock):
-    """The switch's own clock."""
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """By `display clock`, which shows whole seconds."""
-        reply = yield from show("display", "clock")
-        device_s = parse_clock(reply)["utc_s"]
-        return ClockReading(device_s=device_s, lab_s=reply.time_s, resolution_s=1.0)
 
 
 # -- neighbours ------------------------------------------------------------------------------------
@@ -159,10 +134,9 @@ def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
     )
 
 
-class LldpNeighbours(ComwarePart, Neighbours):
-    """Who is at the other end of each cable."""
+class ComwareBox(ComwarePart, CliBox):
+    """By three displays; a clock in whole seconds, neighbours that are the nearest bridge."""
 
-    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
-        """By LLDP, nearest bridge."""
-        shown = yield from show("display", "lldp", "neighbor-information", "verbose")
-        return parse_lldp_neighbors(shown)
+    version = (line("display", "version"), parse_version)
+    clock = (line("display", "clock"), lambda reply: parse_clock(reply)["utc_s"], 1.0)
+    heard = (line("display", "lldp", "neighbor-information", "verbose"), parse_lldp_neighbors)

@@ -5,7 +5,7 @@ from typing import Literal
 from labtests.capabilities.facts import Caveats
 from labtests.capabilities.records import PortState
 from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
-from labtests.drivers.comware.box import ComwareVersions, LldpNeighbours, SwitchClock
+from labtests.drivers.comware.box import ComwareBox
 from labtests.drivers.comware.dcbx import ComwareDcbxState, Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
 from labtests.drivers.comware.frames import ComwareFrameLimit, Headroom, Thresholds
@@ -15,10 +15,10 @@ from labtests.drivers.comware.marking import ComwareEcn
 from labtests.drivers.comware.pfc import ComwarePfc, PfcFrames
 from labtests.drivers.comware.queues import Drops, Queues
 from labtests.drivers.comware.scheduling import ComwareScheduling
-from labtests.drivers.comware.session import CLI, ConfigSection, PortSetting, interfaces
+from labtests.drivers.comware.session import CLI, PortSetting, interfaces
 from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.drivers.comware.values import COMWARE
-from labtests.drivers.displays import CliState, PortShutting
+from labtests.drivers.displays import CliState, PortShutting, in_the_way
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking
 
@@ -62,7 +62,11 @@ class ComwareState(CliState, Caveats):
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
         _, sections = yield from interfaces()
-        return tuple(sentence for section in sections for sentence in _obstacles_of(section))
+        return tuple(
+            sentence
+            for section in sections
+            for sentence in in_the_way(str(section.interface), section.lines, _IN_THE_WAY)
+        )
 
     def caveats(self) -> Asking[tuple[str, ...]]:
         """Ports whose own priority is the class of all that comes in: they trust nothing."""
@@ -83,15 +87,6 @@ class ComwareState(CliState, Caveats):
         return tuple(str(section.interface) for section in sections)
 
 
-def _obstacles_of(section: ConfigSection) -> list[str]:
-    return [
-        f"{section.interface}: {what} (`{line}`)"
-        for start, what in _IN_THE_WAY
-        for line in section.lines
-        if line.startswith(start)
-    ]
-
-
 class ComwarePortState(PortSetting[PortState], PortShutting):
     """`shutdown`."""
 
@@ -104,6 +99,6 @@ _SETTINGS = (
 )
 _PARTS = (
     *(Queues, PfcFrames, Drops, Interfaces, ComwareWarnings, ComwareState, ComwareDcbxState),
-    *(LldpNeighbours, SwitchClock, ComwareVersions, ComwareStreams),
+    *(ComwareBox, ComwareStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

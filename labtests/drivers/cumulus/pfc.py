@@ -5,8 +5,8 @@ be there before; how much headroom a priority gets is the switch's own, by speed
 """
 
 from labtests.capabilities.records import PfcSetting
-from labtests.capabilities.settings import PFC
 from labtests.drivers.cumulus import profiles as p
+from labtests.drivers.pauses import PausesByPriority, lossless
 
 _POOL_REMEDY = (
     "`nv set qos traffic-pool default-lossless memory-percent 50`, the same of default-lossy, and "
@@ -14,7 +14,7 @@ _POOL_REMEDY = (
 )
 
 
-def lossless(leaves: p.Leaves) -> frozenset[int]:
+def pausing(leaves: p.Leaves) -> frozenset[int]:
     """Its priorities. Raises Unclear for a profile that only sends pauses, or only obeys."""
     p.expect_shapes("pfc", leaves)
     priorities = frozenset(p.members(leaves, "switch-priority", 8))
@@ -32,14 +32,13 @@ def _own(base: p.Leaves, priorities: frozenset[int]) -> p.Leaves:
     return dict(sorted({**kept, ("tx",): word, ("rx",): word}.items()))
 
 
-class CumulusPfc(p.ProfileSetting[PfcSetting]):
-    """There is no mode: a port without priorities is off."""
+class CumulusPfc(p.ProfileSetting[PfcSetting], PausesByPriority):
+    """A profile with these priorities."""
 
-    kind = PFC
     feature = "pfc"
 
     def _meaning(self, leaves: p.Leaves) -> frozenset[int]:
-        return lossless(leaves)
+        return pausing(leaves)
 
     def value(self, applied: p.Applied, port: str) -> PfcSetting:
         """As applied."""
@@ -47,21 +46,13 @@ class CumulusPfc(p.ProfileSetting[PfcSetting]):
         assert isinstance(found, frozenset)
         return PfcSetting(mode="on" if found else "off", priorities=found)
 
-    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
-        """A port that is off has no priorities."""
-        return _wanted(one) == _wanted(other)
-
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
         where = f"interface {port} qos pfc"
         if wanted.mode == "auto":
             raise self.reject(
                 where, "Cumulus Linux negotiates no PFC", 'use the mode "on" or "off"'
             )
-        priorities = _wanted(wanted)
+        priorities = lossless(wanted)
         if priorities and not applied.has_pool:
             raise self.reject("qos traffic-pool", "no memory is for lossless traffic", _POOL_REMEDY)
         return self.meant(applied, port, priorities, _own(applied.leaves, priorities))
-
-
-def _wanted(setting: PfcSetting) -> frozenset[int]:
-    return frozenset() if setting.mode == "off" else setting.priorities

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from labtests.capabilities.settings import Commands, Setting, T
+from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.session import (
     NAME,
@@ -24,7 +24,7 @@ from labtests.drivers.cumulus.session import (
 )
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
-from labtests.drivers.parts import PlatformPart
+from labtests.drivers.states import StateSetting
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -196,7 +196,7 @@ def profile_lines(feature: str, name: str, leaves: Leaves) -> Iterator[Shell]:
         yield nv("set", "qos", feature, name, first, *filter(None, (listed, *rest)))
 
 
-class NvueSetting(PlatformPart, Setting[T]):
+class NvueSetting(StateSetting[T, Applied]):
     """A setting that is in what is applied."""
 
     feature: ClassVar[str]
@@ -206,34 +206,18 @@ class NvueSetting(PlatformPart, Setting[T]):
     )
 
     @abstractmethod
-    def value(self, applied: Applied, port: str) -> T:
-        """What it says. Raises CommandRejected for what labtests cannot tell."""
-
-    @abstractmethod
     def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """From one to the other."""
 
-    @abstractmethod
-    def _made(self, applied: Applied, port: str, wanted: T) -> Applied:
-        """What says so. Raises CommandRejected for what cannot be said."""
-
-    def read(self, port: str) -> Asking[T]:
-        """As applied."""
-        return self.value((yield from read_applied(self.feature, port)), port)
-
-    def around(self, port: str, values: tuple[T, ...] = ()) -> Asking[Applied]:
+    def state(self, port: str) -> Asking[Applied]:
         """What is applied."""
         return read_applied(self.feature, port)
 
-    def commands(self, port: str, earlier: T, wanted: T, around: Applied) -> Commands:
-        """From what is applied, or would be after `earlier`."""
-        afresh = bool(around.pending)
-        for line in around.pending:
+    def _change(self, port: str, before: Applied, after: Applied) -> Commands:
+        for line in before.pending:
             self._expect_ours(line)
-        if not self.same(self.value(around, port), earlier):
-            around = self._made(around, port, earlier)
-        lines = tuple(self._lines(port, around, self._made(around, port, wanted)))
-        return revision(lines, afresh=afresh)
+        lines = tuple(self._lines(port, before, after))
+        return revision(lines, afresh=bool(before.pending))
 
     def accept(self, commands: Commands, replies: tuple[Reply, ...]) -> None:
         """Raises CommandRejected, ToolMissing."""

@@ -5,9 +5,10 @@ columns of a table hold (tables.py), which fields an answer in JSON has (objects
 sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
 as declared: a line that is new, one too many, an end too early. So are its interface names
 (names.py) and the words by which it says no (refusals.py). What all drivers of a CLI do with these
-is in cli.py and, of links and what interfaces count, in interfaces.py.
+is in cli.py and, of links and what interfaces count, in interfaces.py; of the box itself in box.py.
 """
 
+from labtests.drivers.displays.box import CliBox, first_said, in_the_way
 from labtests.drivers.displays.cli import (
     Cli,
     CliPart,
@@ -33,6 +34,7 @@ __all__ = [
     "ONCE",
     "SOME",
     "Cli",
+    "CliBox",
     "CliInterfaces",
     "CliPart",
     "CliState",
@@ -57,6 +59,8 @@ __all__ = [
     "Unfit",
     "ValueKind",
     "ViewSetting",
+    "first_said",
+    "in_the_way",
     "numbers_in",
     "read",
     "read_json",

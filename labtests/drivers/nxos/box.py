@@ -9,38 +9,23 @@ block, in their order, and the number of blocks has to be the one that the switc
 import re
 from datetime import UTC, datetime
 
-from labtests.capabilities.device import Versions
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
-from labtests.drivers.displays import ONCE, Unfit, read
-from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, show
+from labtests.capabilities.facts import Neighbour
+from labtests.drivers.displays import ONCE, CliBox, Unfit, first_said, read
+from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, line
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
-from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
-_SOFTWARE = re.compile(r"\s*(?:NXOS|system):\s+version (?P<version>\S+)")
-_MODEL = re.compile(r"\s*cisco (?P<model>\S.*?) [Cc]hassis\b")
+_SOFTWARE = re.compile(r"^\s*(?:NXOS|system):\s+version (?P<nxos>\S+)")
+_MODEL = re.compile(r"^\s*cisco (?P<model>\S.*?) [Cc]hassis\b")
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
     """`model` and `nxos`; "" where the switch does not say the first. The rest is licences, images
     and times, and is not read."""
-    found = {"model": "", "nxos": ""}
-    for text in whole_lines(reply):
-        if not found["nxos"] and (match := _SOFTWARE.match(text)):
-            found["nxos"] = match["version"]
-        elif not found["model"] and (match := _MODEL.match(text)):
-            found["model"] = match["model"]
+    found = first_said(reply, _MODEL, _SOFTWARE)
     if not found["nxos"]:
         refuse(reply, "there is no line `NXOS: version ...`")
-    return {name: kept(reply, text, f"the version of {name}") for name, text in found.items()}
-
-
-class NxosVersions(NxosPart, Versions):
-    """What the switch runs."""
-
-    def versions(self) -> Asking[dict[str, str]]:
-        """`model` and `nxos`."""
-        return parse_version((yield from show("version")))
+    return found
 
 
 # -- the clock -------------------------------------------------------------------------------------
@@ -68,15 +53,6 @@ SHOWN = NXOS.record(
 def parse_clock(reply: Reply) -> tuple[float, ...]:
     """Seconds since 1970. What is said of its source is not read (words of a public tool)."""
     return read(reply, SHOWN, NXOS.maybe(SOURCE), NXOS.maybe("Warning: No NTP .*"))
-
-
-class NxosClock(NxosPart, OwnClock):
-    """The switch's own clock."""
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """To the millisecond."""
-        reply = yield from show("clock")
-        return ClockReading(device_s=parse_clock(reply)[0], lab_s=reply.time_s, resolution_s=0.001)
 
 
 # -- neighbours ------------------------------------------------------------------------------------
@@ -119,9 +95,9 @@ def _neighbour(reply: Reply, texts: list[str]) -> Neighbour:
     )
 
 
-class NxosNeighbours(NxosPart, Neighbours):
-    """Who is at the other end of each cable."""
+class NxosBox(NxosPart, CliBox):
+    """By three displays; a clock to the millisecond."""
 
-    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
-        """By LLDP."""
-        return parse_lldp_neighbors((yield from show("lldp", "neighbors", "detail")))
+    version = (line("show", "version"), parse_version)
+    clock = (line("show", "clock"), lambda reply: parse_clock(reply)[0], 0.001)
+    heard = (line("show", "lldp", "neighbors", "detail"), parse_lldp_neighbors)

@@ -1,10 +1,10 @@
 """What a suite may ask of a Nexus 9000 with NX-OS."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
-from labtests.drivers.displays import CliState
-from labtests.drivers.nxos.box import NxosClock, NxosNeighbours, NxosVersions
+from labtests.drivers.displays import CliState, in_the_way
+from labtests.drivers.nxos.box import NxosBox
 from labtests.drivers.nxos.configuration import Configured, configured
 from labtests.drivers.nxos.egress import NxosEcn, NxosMemory, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
@@ -51,18 +51,12 @@ class NxosState(CliState):
 def _obstacles(of: Configured) -> Iterator[str]:
     for name, section in of.ports.items():
         lines = (text for text in section.lines if not text.endswith(" off"))
-        yield from _told(name, lines, _AT_A_PORT)
+        yield from in_the_way(name, lines, _AT_A_PORT)
     in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
     for key in sorted(in_force & of.policies.keys()):
         for block in of.policies[key]:
-            yield from _told(f"policy-map {key[1]}, class {block.name}", block.lines, _IN_A_POLICY)
-
-
-def _told(where: str, lines: Iterable[str], starts: tuple[tuple[str, str], ...]) -> Iterator[str]:
-    for text in lines:
-        for start, what in starts:
-            if text.startswith(start):
-                yield f"{where}: {what} (`{text}`)"
+            where = f"policy-map {key[1]}, class {block.name}"
+            yield from in_the_way(where, block.lines, _IN_A_POLICY)
 
 
 _SETTINGS = (
@@ -72,6 +66,6 @@ _SETTINGS = (
 )
 _PARTS = (
     *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
-    *(NxosFcoe, NxosNeighbours, NxosClock, NxosVersions, NxosStreams),
+    *(NxosFcoe, NxosBox, NxosStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Literal
 
-from labtests.capabilities.device import Obstacles, Versions
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.capabilities.facts import Neighbour
 from labtests.capabilities.settings import Commands
 from labtests.core.output import excerpt
-from labtests.drivers.displays import CliState, Unfit, read_one
+from labtests.drivers.displays import CliBox, CliState, Unfit, read_one
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.egress import SERVED, OnyxEcn, OnyxScheduling
 from labtests.drivers.onyx.interfaces import INTERFACE, OnyxFrameLimit, OnyxInterfaces
 from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
-from labtests.drivers.onyx.session import CLI, ONYX, OnyxPart, Told, line, rows_of, show
+from labtests.drivers.onyx.session import ONYX, OnyxPart, Told, in_json, line, rows_of
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking, known
 from labtests.transport.protocol import Reply
@@ -111,21 +110,12 @@ def parse_clock(reply: Reply) -> tuple[float]:
 # -- the switch itself -----------------------------------------------------------------------------
 
 
-class OnyxState(OnyxPart, CliState, Versions, Neighbours, OwnClock, Obstacles):
+class OnyxState(OnyxPart, CliBox, CliState):
     """The switch itself."""
 
-    def versions(self) -> Asking[dict[str, str]]:
-        """`onyx` and `model`."""
-        return parse_version((yield from show("version")))
-
-    def neighbours(self) -> Asking[tuple[Neighbour, ...]]:
-        """By LLDP."""
-        return parse_lldp((yield from show("lldp", "interfaces", "ethernet", "remote")))
-
-    def own_clock(self) -> Asking[ClockReading]:
-        """To the second."""
-        reply = yield from CLI.show("show", "clock")
-        return ClockReading(device_s=parse_clock(reply)[0], lab_s=reply.time_s, resolution_s=1.0)
+    version = (in_json("version"), parse_version)
+    clock = (line("show", "clock"), lambda reply: parse_clock(reply)[0], 1.0)
+    heard = (in_json("lldp", "interfaces", "ethernet", "remote"), parse_lldp)
 
     def interfaces(self) -> Asking[tuple[str, ...]]:
         """Those of the testbed."""

@@ -7,7 +7,6 @@ and the name of what it stands for, so that any later process knows the way back
 
 import json
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +18,7 @@ from labtests.drivers.displays.json_answers import json_shown
 from labtests.drivers.linux.session import ShellSetting
 from labtests.drivers.parsing import refuse
 from labtests.drivers.sonic.session import SONIC, database, set_fields
+from labtests.drivers.states import StateSetting
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
@@ -215,7 +215,7 @@ def read_tables(*tables: str) -> Asking[Db]:
     return Db({name: parse_table(each) for name, each in zip(tables, replies, strict=True)})
 
 
-class DbSetting(ShellSetting[T]):
+class DbSetting(ShellSetting[T], StateSetting[T, Db]):
     """A setting that is what some tables say."""
 
     tables: ClassVar[tuple[str, ...]]
@@ -225,20 +225,7 @@ class DbSetting(ShellSetting[T]):
         "model takes the entry and does nothing (see /var/log/syslog, orchagent)"
     )
 
-    @abstractmethod
-    def value(self, db: Db, port: str) -> T:
-        """What the tables say. Raises CommandRejected for what labtests cannot tell."""
-
-    @abstractmethod
-    def _made(self, db: Db, port: str, wanted: T) -> Db:
-        """The tables that say so; the same where they do. Raises CommandRejected for what they
-        cannot say."""
-
-    def read(self, port: str) -> Asking[T]:
-        """As configured."""
-        return self.value((yield from self.around(port)), port)
-
-    def around(self, port: str, values: tuple[T, ...] = ()) -> Asking[Db]:
+    def state(self, port: str) -> Asking[Db]:
         """The tables. Raises CommandRejected for a port that has its maps together with others: of
         old releases, and nothing is known of what else is read there."""
         db = yield from read_tables(*self.tables)
@@ -249,11 +236,8 @@ class DbSetting(ShellSetting[T]):
                 raise self.reject(f"PORT_QOS_MAP|{excerpt(key, 80)}", problem, remedy)
         return db
 
-    def commands(self, port: str, earlier: T, wanted: T, around: Db) -> Commands:
-        """From what is configured, or would be after `earlier`."""
-        if not self.same(self.value(around, port), earlier):
-            around = self._made(around, port, earlier)
-        return differences(around, tidied(self._made(around, port, wanted)))
+    def _change(self, port: str, before: Db, after: Db) -> Commands:
+        return differences(before, tidied(after))
 
     def number(self, where: str, entry: Entry, field: str, default: int | None = None) -> int:
         """A field that is a whole number."""

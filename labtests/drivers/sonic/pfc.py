@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.records import PfcSetting, Reading
-from labtests.capabilities.settings import PFC, Commands
+from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import Table, read_tables, written
 from labtests.drivers.parsing import incomplete
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.pauses import PausesByPriority, lossless
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, numbered
 from labtests.drivers.sonic.maps import GROUP, slot_of
 from labtests.drivers.sonic.session import (
@@ -85,10 +86,9 @@ def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) 
 # -- the setting -----------------------------------------------------------------------------------
 
 
-class SonicPfc(DbSetting[PfcSetting]):
-    """`pfc_enable`. There is no mode: a port without priorities is off."""
+class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
+    """`pfc_enable`."""
 
-    kind = PFC
     tables = ("PORT_QOS_MAP", GROUP, "BUFFER_PROFILE", "BUFFER_PG")
 
     def value(self, db: Db, port: str) -> PfcSetting:
@@ -100,29 +100,25 @@ class SonicPfc(DbSetting[PfcSetting]):
         priorities = frozenset(map(int, told))
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
-    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
-        """A port that is off has no priorities."""
-        return _lossless(one) == _lossless(other)
-
     def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         if wanted.mode == "auto":
             where, remedy = f"PORT_QOS_MAP|{port}", 'use the mode "on" or "off"'
             raise self.reject(where, "SONiC negotiates no PFC", remedy)
-        lossless, before = _lossless(wanted), self.value(db, port).priorities
-        if lossless == before:
+        pausing, before = lossless(wanted), self.value(db, port).priorities
+        if pausing == before:
             return db
-        told = ",".join(map(str, sorted(lossless))) or None
+        told = ",".join(map(str, sorted(pausing))) or None
         slot, db = slot_of(port, GROUP), db.holding("PORT_QOS_MAP", port, pfc_enable=told)
 
         def fits(entry: Entry) -> bool:
-            return all(entry.get(str(n), "0") == str(n) for n in lossless)
+            return all(entry.get(str(n), "0") == str(n) for n in pausing)
 
         def own(entry: Entry) -> Entry:
             usual = {str(n): entry.get(str(n), "0") for n in range(8)}
-            return usual | {str(n): str(n) for n in lossless}
+            return usual | {str(n): str(n) for n in pausing}
 
-        if lossless:
-            return laid_out(slot.meaning(db, fits, own), port, lossless)
+        if pausing:
+            return laid_out(slot.meaning(db, fits, own), port, pausing)
         db = slot.referring(db, slot.base(db))
         return laid_out(db, port, _reached(db, slot))
 
@@ -131,10 +127,10 @@ class SonicPfc(DbSetting[PfcSetting]):
         lines = super().commands(port, earlier, wanted, around)
         if not lines:
             return ()
-        if not _lossless(wanted):  # of a field that is gone daemons hear nothing
+        if not lossless(wanted):  # of a field that is gone daemons hear nothing
             lines = (set_fields("PORT_QOS_MAP", port, {"pfc_enable": ""}), *lines)
         after = self._made(around, port, wanted)
-        return (*lines, *repaired(around, after, port, _lossless(earlier), _lossless(wanted)))
+        return (*lines, *repaired(around, after, port, lossless(earlier), lossless(wanted)))
 
 
 _LOSSLESS = frozenset("1234567")
@@ -145,10 +141,6 @@ def _reached(db: Db, slot: Slot) -> frozenset[int]:
     may have no memory at all. Group 0 has that of lossy traffic."""
     groups = (slot.found(db) or {}).values()
     return frozenset(int(group) for group in groups if group in _LOSSLESS)
-
-
-def _lossless(setting: PfcSetting) -> frozenset[int]:
-    return frozenset() if setting.mode == "off" else setting.priorities
 
 
 # -- frames ----------------------------------------------------------------------------------------
