@@ -67,9 +67,9 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _would_lock(controls: Controls | None) -> Iterator[Finding]:
-    settled = [each for each in controls or () if each.settled]
+    told = [each for each in controls or () if each.settled and not each.unreachable]
     if controls is not None and not any(
-        _moved(each, hop).outcome is Outcome.FAIL for each in settled for hop in each.cycle
+        _moved(each, hop).outcome is Outcome.FAIL for each in told for hop in each.cycle
     ):
         yield unproven(
             "in no control of this session did the cycle stand still: that it would have is not "

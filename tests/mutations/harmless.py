@@ -66,6 +66,11 @@ DECLARED: tuple[Harmless, ...] = (
         counter="(tx|rx|forwarded)_bytes",
     ),
     Harmless(
+        "bytes that were dropped are asked only whether they grew beside no packet that was",
+        kind="(?!more)(" + ONE + ")",
+        counter="dropped_bytes",
+    ),
+    Harmless(
         "packets of a whole port, or of its qdisc, where NICs count the classes of the flows",
         kind=COUNTED,
         counter="(tx|rx)_packets|qdisc_(sent|dropped|requeued)_packets|rx_dropped",
@@ -256,6 +261,35 @@ DECLARED: tuple[Harmless, ...] = (
         place="between switches",
         counter="forwarded_packets",
         suite="s2_.*",
+    ),
+    Harmless(
+        "behind the bottleneck only drops are asked: RDMA that is lost there uncounted is told by "
+        "NICs, which see the gap",
+        kind=f"{ONE}|device stands still",
+        place="between switches|receiver's switch port",
+        counter="forwarded_packets|tx_(packets|bytes)",
+        suite="priority_tags.*",
+    ),
+    Harmless(
+        "of pauses those are asked that the senders' ports sent",
+        kind="stale|missing|twice or negative",
+        place="sender's switch port",
+        counter="pfc_rx_frames",
+        suite="priority_tags.*",
+    ),
+    Harmless(
+        "of pauses those are asked that the senders' ports sent",
+        kind="stale|missing|twice or negative",
+        place="between switches",
+        counter="pfc_(rx|tx)_frames",
+        suite="priority_tags.*",
+    ),
+    Harmless(
+        "congestion is proven by marks, without samples",
+        kind="samples",
+        place="bottleneck",
+        counter="forwarded_packets",
+        suite="priority_tags.*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "

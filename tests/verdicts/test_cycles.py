@@ -189,7 +189,8 @@ def test_that_it_would_have_locked_is_for_a_control_to_prove(judge):
     locked = cycle(DEAD, kind="control")
     assert judge(seen, controls=(locked,)).outcome is Outcome.PASS
     moving = replace(locked, settled=False)  # its last counters may still change
-    others = (cycle(kind="control"), cycle(samples=(), kind="control"), moving)
+    gone = replace(locked, unreachable=(locked.receiver.device,))
+    others = (cycle(kind="control"), cycle(samples=(), kind="control"), moving, gone)
     for controls in ((), *((each,) for each in others)):
         verdict = judge(seen, controls=controls)
         assert verdict.outcome is Outcome.INCONCLUSIVE
