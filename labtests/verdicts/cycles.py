@@ -67,7 +67,7 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _would_lock(controls: Controls | None) -> Iterator[Finding]:
-    told = [each for each in controls or () if each.settled and not each.unreachable]
+    told = [each for each in controls or () if not each.unreachable]  # locked, it never settles
     if controls is not None and not any(
         _moved(each, hop).outcome is Outcome.FAIL for each in told for hop in each.cycle
     ):
