@@ -176,7 +176,7 @@ def _is_many(bound: ast.expr | None) -> bool:
 OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "cli/runs.py": 1,  # a list of lines, of a journal that has no secret
     "core/output.py": 4,  # the door
-    "drivers/nxos/lldp.py": 1,  # a list of lines
+    "drivers/nxos/box.py": 1,  # a list of lines
     "faults/matrix.py": 1,  # of run.json, which has no secret
     "faults/running.py": 3,  # the same; a list of suites
     "history/command.py": 1,  # a list of lines
