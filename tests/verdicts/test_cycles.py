@@ -238,6 +238,22 @@ def test_of_a_control_it_is_asked_whether_its_tools_ran():
     assert went_on(cycle(flows=broken)).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"flows": cycle().flows[:-1]},
+        {"flows": ()},
+        {"unreachable": ("b cannot reach c",)},
+        {"changed": ("sw port: pfc was on, is off",)},
+    ],
+    ids=["a flow is missing", "no flows", "out of reach", "changed"],
+)
+def test_a_control_of_which_not_all_is_reported_proves_nothing(wrong):
+    control = replace(cycle(DEAD, kind="control"), settled=False)
+    assert sound_in_a_cycle(control).outcome is Outcome.PASS
+    assert sound_in_a_cycle(replace(control, **wrong)).outcome is Outcome.INCONCLUSIVE
+
+
 # -- PFC off everywhere ----------------------------------------------------------------------------
 
 
