@@ -64,7 +64,7 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(deadlock|pfc_escape|tcp_|verbs).*",
+        suite="(deadlock|mixed|pfc_escape|tcp_|verbs).*",
     ),
     Harmless(
         "bytes beside packets that another counter has, to the packet",
@@ -438,6 +438,28 @@ DECLARED: tuple[Harmless, ...] = (
         place="bottleneck",
         counter="forwarded_packets",
         suite="mixed.*",
+    ),
+    Harmless(
+        "that a full queue drops proves that it is long: how many is not asked here",
+        kind="one less|more",
+        place="bottleneck",
+        counter="dropped_(packets|bytes)|forwarded_packets",
+        phase="experiment 150 %, not ECN-capable",
+        suite="marking.*",
+    ),
+    Harmless(
+        "bytes of what goes to senders, of which packets are counted",
+        kind="lost and counted|more",
+        place="sender's switch port",
+        counter="dropped_bytes",
+    ),
+    Harmless(
+        "no CNP is asked of PFC alone: packets to senders are acknowledgements, told by NICs",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="(dropped|forwarded)_packets",
+        phase="experiment PFC alone",
+        suite="pfc_and.*",
     ),
     Harmless(
         "marks are as many as are needed, and as many again",
