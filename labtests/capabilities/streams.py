@@ -110,18 +110,29 @@ class StreamLeaf:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamTable:
-    """All that a platform streams. In `sampled` and `changes` `{port}` stands for each port; paths
-    of `changes` are told when something happens, `optional` ones are left out where the switch
-    refuses them. `target` is gNMI's, `keys` the field that tells entries of a list apart, and
-    `told` what the stream calls each port of the testbed file."""
+    """All that a platform streams: by gNMI `sampled`, and by dial-out `sensors`. In `sampled` and
+    `changes` `{port}` stands for each port; paths of `changes`, and `events` of dial-out, are told
+    when something happens; `optional` ones and `changes` are left out where the switch refuses
+    them. `target` is gNMI's, `keys` the field that tells entries of a list apart, and `told` what
+    the stream calls each port of the testbed file. `row`: it tells tables whose rows name the port
+    in this field (H3C); `token`: who subscribes logs in first (H3C's dial-in)."""
 
     sampled: tuple[str, ...]
     leaves: tuple[StreamLeaf, ...]
+    sensors: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    row: str = ""
+    token: bool = False
     changes: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     target: str = ""
     keys: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     told: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The kinds of `telemetry:` that can be asked for."""
+        return ("gnmi", "dial-out") if self.sensors else ("gnmi",)
 
     def paths(self, templates: tuple[str, ...]) -> tuple[str, ...]:
         """Each of them, for each port."""

@@ -141,7 +141,7 @@ class TelemetryForm(_TestbedForm):
         default=None, description="A switch that polls watermarks does so as often, in a run."
     )
     drop_alarms: bool = Field(
-        default=True, description="dial-out: the switch is told to push what it drops, in a run."
+        default=True, description="Comware: the switch is told to push what it drops, in a run."
     )
     cell_bytes: Annotated[int, Field(ge=1, le=65_536)] | None = Field(
         default=None, description="One memory cell of this model, where headroom is set in cells."

@@ -105,8 +105,8 @@ class TelemetryPlace:
     """How a switch streams (docs/telemetry.md). "gnmi": labtests subscribes at `address` (None: the
     management's host); "dial-out": labtests listens at `address`, and the switch is told to dial
     there. `tls is None` only where the file says `insecure: true`. A switch that polls watermarks
-    is told to do so `watermarks_every_s`, one that dials to push `drop_alarms`; `cell_bytes` is a
-    cell of its packet memory. Holds the name of a secret, never one."""
+    is told to do so `watermarks_every_s`, one that can push `drop_alarms` to do that; `cell_bytes`
+    is a cell of its packet memory. Holds the name of a secret, never one."""
 
     kind: Literal["gnmi", "dial-out"]
     port: int
@@ -119,11 +119,6 @@ class TelemetryPlace:
     watermarks_every_s: int | None = None
     drop_alarms: bool = True
     cell_bytes: int | None = None
-
-    @property
-    def is_told(self) -> bool:
-        """Whether the switch has to be told something before it streams so."""
-        return self.kind == "dial-out" or self.watermarks_every_s is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,15 @@
 """H3C's gRPC dial-out: the switch is the client, and sends a stream of JSON texts.
 
-`grpc_dialout.proto` as H3C's gRPC white paper prints it (2.2.2), built into descriptors when this
-is imported. The service has two spellings in H3C's own texts: `GRPCDialout` in the configuration
-guides, `gRPCDialout` in the white paper; the name is part of the request's path, so a collector has
-to answer to both.
+`grpc_dialout.proto` as H3C's gRPC white paper prints it (2.2.2). The service has two spellings in
+H3C's own texts: `GRPCDialout` in the configuration guides, `gRPCDialout` in the white paper; the
+name is part of the request's path, so a collector has to answer to both.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from labtests.protocols.needed import needed
+from labtests.protocols.texts import message_classes
 
 PACKAGE = "grpc_dialout"
 SERVICES = ("GRPCDialout", "gRPCDialout")
@@ -19,31 +19,9 @@ MESSAGES = {
     "DialoutMsg": (("deviceMsg", "DeviceInfo"), ("sensorPath", ""), ("jsonData", "")),
     "DialoutResponse": (("response", ""),),
 }
-"""By message, its fields in the order of their numbers, from 1, each `required`: of a message, or
-(\"\") a string."""
+"""See `message_classes`."""
 
-
-def _classes() -> dict[str, Any]:
-    pb2 = needed("google.protobuf.descriptor_pb2")
-    file = pb2.FileDescriptorProto(name=f"{PACKAGE}.proto", package=PACKAGE, syntax="proto2")
-    kinds = pb2.FieldDescriptorProto
-    for name, fields in MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for number, (field, of) in enumerate(fields, 1):
-            message.field.add(
-                name=field,
-                number=number,
-                label=kinds.LABEL_REQUIRED,
-                type=kinds.TYPE_MESSAGE if of else kinds.TYPE_STRING,
-                type_name=f".{PACKAGE}.{of}" if of else None,
-            )
-    pool = needed("google.protobuf.descriptor_pool").DescriptorPool()  # our own: others may
-    pool.Add(file)  # have compiled the same file, and one pool takes a name only once
-    made = needed("google.protobuf.message_factory").GetMessageClass
-    return {name: made(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in MESSAGES}
-
-
-_CLASSES = _classes()
+_CLASSES = message_classes(PACKAGE, MESSAGES)
 DeviceInfo = _CLASSES["DeviceInfo"]
 DialoutMsg = _CLASSES["DialoutMsg"]
 DialoutResponse = _CLASSES["DialoutResponse"]

@@ -26,7 +26,7 @@ from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
 from labtests.inventory import Device, Testbed, load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
-from labtests.lab.streaming import open_streams
+from labtests.lab.streaming import expect_packages, open_streams
 from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
 from labtests.profile import planning
@@ -206,6 +206,7 @@ class Run:
         testbed, clock = self.testbed, WallClock()
         deadline_s = clock.now_s() + 60 * option(self.config, "wait_for_lease")
         self._expect_free(deadline_s, say)
+        expect_packages(testbed)
         if self.dry:
             faults = self.timed_faults.at_start
             self.process = simulation(testbed, seed=self.seed, faults=faults, tell=say)

@@ -66,9 +66,7 @@ def seconds(value: object) -> Markup:
 
 
 _HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{28}\b")
-
-
-_FIGURES = re.compile(r"(?: \S*\d\S*)+$")
+_FIGURE = re.compile(r"\d")
 
 
 def brief(value: object) -> Any:
@@ -86,7 +84,10 @@ def brief(value: object) -> Any:
             break
         said += f"; {part}"
     if len(said) > 2 * BRIEF:
-        said = _FIGURES.sub("", said[: 2 * BRIEF].rpartition(" ")[0] or said[: 2 * BRIEF])
+        first, *words = said[: 2 * BRIEF].split(" ")[:-1] or [said[: 2 * BRIEF]]
+        while words and _FIGURE.search(words[-1]):
+            words.pop()
+        said = " ".join([first, *words])
     return said if said == value else said + " …"
 
 

@@ -24,7 +24,7 @@ from labtests.capabilities.streams import (
 )
 from labtests.core.errors import LabError
 from labtests.streams.dialout import DialOutReader, DialOutServer, listening
-from labtests.streams.gnmi import GnmiClient, GnmiReader
+from labtests.streams.gnmi import GnmiClient, GnmiReader, GnmiRowReader
 from labtests.streams.inbox import Inbox, Message
 from labtests.streams.order import Order
 from labtests.streams.source import Hearers, StreamSource
@@ -357,4 +357,6 @@ def _trouble(device: str, kind: TroubleKind, text: str, at_s: float) -> StreamTr
 
 
 def _reader(source: StreamSource) -> Reader:
-    return GnmiReader(source) if source.place.kind == "gnmi" else DialOutReader(source)
+    if source.place.kind == "dial-out":
+        return DialOutReader(source)
+    return GnmiRowReader(source) if source.table.row else GnmiReader(source)

@@ -4,22 +4,28 @@ OpenConfig, "gRPC Network Management Interface", 3.5: STREAM subscriptions, SAMP
 ON_CHANGE for states; values as JSON_IETF (trees, or leaves; 64-bit integers are text) or PROTO.
 """
 
+import json
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
 from labtests.core.output import excerpt
 from labtests.protocols.needed import needed
+from labtests.streams.rows import RowReader
 from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, Hearers, StreamSource, channel
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable, moment
 
 METHOD = "/gnmi.gNMI/Subscribe"
 NS_PER_S = 10**9
+LOGIN_WITHIN_S, LOGOUT_WITHIN_S = 10.0, 1.0
+Metadata = tuple[tuple[str, str], ...] | None
 
 
 def request(source: StreamSource, *, optional: bool = True) -> Any:
-    """The one that opens the stream. Raises ValueError for a path that is none."""
+    """The one that opens the stream; without what is optional, and what is told on change, where
+    the switch refuses that. Raises ValueError for a path that is none."""
     from labtests.protocols import gnmi  # needs the extra
 
     table, pb2 = source.table, gnmi.pb2
@@ -33,7 +39,7 @@ def request(source: StreamSource, *, optional: bool = True) -> Any:
     ]
     changes = [
         pb2.Subscription(path=gnmi.path(path), mode=gnmi.ON_CHANGE)
-        for path in table.paths(table.changes)
+        for path in table.paths(table.changes if optional else ())
     ]
     asked = pb2.SubscriptionList(
         prefix=pb2.Path(target=table.target),
@@ -68,25 +74,41 @@ class GnmiClient:
     def _keep_open(self) -> None:
         wait_s = LEAST_WAIT_S
         while not self._ended.is_set():
-            came, over = 0, threading.Event()
+            came, over, self._call = 0, threading.Event(), None
             try:
-                for content in self._subscribed(over):
-                    came += 1
-                    self._told.received(self._source.device, content)
+                with self._logged_in() as metadata:
+                    for content in self._subscribed(over, metadata):
+                        came += 1
+                        self._told.received(self._source.device, content)
                 self._told.refused(self._source.device, "the switch has ended the stream")
             except self._grpc.RpcError as error:
                 if not self._ended.is_set():
                     self._told.refused(self._source.device, _said(error))
-                if not came and _of_paths(error):
+                if self._call is not None and not came and _of_paths(error):
                     self._request = request(self._source, optional=False)
             finally:
                 over.set()
             wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
             self._ended.wait(wait_s)
 
-    def _subscribed(self, over: threading.Event) -> Any:
+    @contextmanager
+    def _logged_in(self) -> Iterator[Metadata]:
+        """What every request shows: user and password, or the token that they are good for. Without
+        TLS neither is sent."""
+        from labtests.protocols import dialin
+
         login = self._source.login if self._source.place.tls is not None else None
-        metadata = None if login is None else (("username", login[0]), ("password", login[1]))
+        if login is None or not self._source.table.token:
+            yield None if login is None else (("username", login[0]), ("password", login[1]))
+            return
+        token = dialin.logged_in(self._channel, *login, within_s=LOGIN_WITHIN_S)
+        try:
+            yield ((dialin.TOKEN, token),)
+        finally:
+            with suppress(self._grpc.RpcError, ValueError):  # who is gone has no session
+                dialin.log_out(self._channel, token, within_s=LOGOUT_WITHIN_S)
+
+    def _subscribed(self, over: threading.Event, metadata: Metadata) -> Any:
         subscribe = self._channel.stream_stream(METHOD, _serialized)  # answers stay bytes
         self._call = subscribe(self._requests(over), metadata=metadata)
         return self._call
@@ -132,20 +154,9 @@ class GnmiReader:
 
     def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, path by path. Raises Unreadable."""
-        try:
-            message = self._gnmi.pb2.SubscribeResponse.FromString(content)
-        except self._decode_error as error:
-            raise Unreadable(f"no SubscribeResponse: {error}") from error
-        update = message.update
-        if not update.update:
-            return []
-        prefix, time_s = update.prefix.SerializeToString(), moment(update.timestamp / NS_PER_S)
-        return [self._told(prefix, each, time_s) for each in update.update]
-
-    @property
-    def _decode_error(self) -> type[Exception]:
-        error: type[Exception] = needed("google.protobuf.message").DecodeError
-        return error
+        told, time_s = _notification(content)
+        prefix = told.prefix.SerializeToString()
+        return [self._told(prefix, each, time_s) for each in told.update]
 
     def _told(self, prefix: bytes, update: Any, time_s: float) -> ToldValues:
         """What of it cannot be read is told, and takes no other update with it."""
@@ -184,6 +195,56 @@ class GnmiReader:
     def _key(self, path: str) -> str | None:
         """What tells the entries of this list apart; None for one that nobody here reads."""
         return self._source.table.keys.get(path.rpartition("/")[2])
+
+
+class GnmiRowReader:
+    """Reads the notifications of a switch whose tables have rows (H3C): whatever part of a document
+    {room: {table: {row: [...]}}} an update's path leads to, as a tree, or as JSON in a text."""
+
+    def __init__(self, source: StreamSource) -> None:
+        from labtests.protocols import gnmi  # needs the extra
+
+        self._gnmi, self._rows = gnmi, RowReader(source.table)
+
+    def read(self, content: bytes) -> list[ToldValues]:
+        """What a message tells, row by row. Raises Unreadable."""
+        told, time_s = _notification(content)
+        each = (self._told(told.prefix, update, time_s) for update in told.update)
+        return [values for rows in each for values in rows]
+
+    def _told(self, prefix: Any, update: Any, time_s: float) -> list[ToldValues]:
+        """What of it cannot be read is told, and takes no other update with it."""
+        try:
+            value = self._gnmi.value(update.val)
+            if isinstance(value, str) and value[:1] in ("{", "["):
+                value = json.loads(value)
+            whole = _document([*prefix.elem, *update.path.elem], value)
+            return self._rows.told(whole, time_s)
+        except (ValueError, RecursionError) as error:
+            unread = ToldValues(path="", device_s=time_s, values=[], unread=[])
+            unread.refuse(self._gnmi.text(prefix, update.path), f"cannot be read: {error}")
+            return [unread]
+
+
+def _notification(content: bytes) -> tuple[Any, float]:
+    """One without updates has no time. Raises Unreadable."""
+    from labtests.protocols import gnmi  # needs the extra
+
+    try:
+        message = gnmi.pb2.SubscribeResponse.FromString(content)
+    except needed("google.protobuf.message").DecodeError as error:
+        raise Unreadable(f"no SubscribeResponse: {error}") from error
+    told = message.update
+    return told, moment(told.timestamp / NS_PER_S) if told.update else 0.0
+
+
+def _document(elements: list[Any], value: Any) -> Mapping[str, Any]:
+    """What stands at these elements, with keys as fields of their row."""
+    for element in reversed(elements):
+        if isinstance(value, Mapping):
+            value = {**element.key, **value}
+        value = {element.name: value}
+    return value if isinstance(value, Mapping) else {}
 
 
 def _plain(name: str) -> str:

@@ -10,7 +10,7 @@ from rich.live import Live
 from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
-from labtests.lab.streaming import open_streams
+from labtests.lab.streaming import is_told, open_streams
 from labtests.recovery.opening import OpenRequest, opened
 from labtests.watching.export import Exporting, WantedExports
 from labtests.watching.view import view
@@ -43,7 +43,7 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
     request = OpenRequest(
         testbed=asked.testbed,
         word="watch",
-        changes=any(d.telemetry and d.telemetry.is_told for d in asked.testbed.devices),
+        changes=any(map(is_told, asked.testbed.devices)),
         dry_run=asked.dry_run,
         faults=asked.faults,
     )

@@ -5,7 +5,7 @@ import pytest
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import DialOut, StreamSetting
 from labtests.core.errors import UnreadableOutput
-from labtests.drivers.comware.streams import CHANGES, SAMPLED, ComwareStream, ComwareStreams
+from labtests.drivers.comware.streams import ComwareStream, ComwareStreams
 from labtests.transport.protocol import Reply
 
 OFF = StreamSetting(on=False)
@@ -114,9 +114,9 @@ def test_what_could_not_be_put_back_is_refused(text, said):
 
 def test_every_table_that_is_subscribed_to_has_a_field_with_a_meaning():
     table = ComwareStreams("sw", ("Twenty-FiveGigE1/0/13",)).stream_table()
-    assert set(SAMPLED) | set(CHANGES) == {
-        "/".join(leaf.path.split("/")[:2]).lower() for leaf in table.leaves
-    }
+    tables = {"/".join(leaf.path.split("/")[:2]) for leaf in table.leaves}
+    assert {*table.sampled, *table.changes} == {f"/{each}" for each in tables}
+    assert {*table.sensors, *table.events} == {each.lower() for each in tables}
     meaning = table.meaning_of("BufferMonitor/PFCStatistics/PFCStatistic/PfcSend")
     assert meaning is not None
     assert (meaning.counter, meaning.scope, meaning.unit) == (c.PFC_TX_FRAMES, "priority", "frames")

@@ -179,6 +179,8 @@ OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "drivers/nxos/box.py": 1,  # a list of lines
     "faults/matrix.py": 1,  # of run.json, which has no secret
     "faults/running.py": 3,  # the same; a list of suites
+    "experiment/streaming.py": 1,  # a list of ports
+    "history/background.py": 1,  # a list of runs
     "history/command.py": 1,  # a list of lines
     "history/reds.py": 1,  # a list of lines
     "history/site.py": 6,  # of run.json; lists of runs; a hash
@@ -195,7 +197,7 @@ OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "report/picture.py": 1,  # a list of senders
     "report/sealing.py": 1,  # a page
     "report/suites.py": 2,  # of run.json; the id of a case
-    "report/text.py": 2,  # of run.json, which has no secret
+    "report/text.py": 3,  # of run.json, which has no secret
     "transport/batching.py": 1,  # a hash
     "transport/chronicle.py": 1,  # bytes of a journal, all of which come
     "transport/ssh/terminal.py": 2,  # where a prompt is looked for; what is told is whole

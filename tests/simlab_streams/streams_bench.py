@@ -1,6 +1,7 @@
 """Labs of one switch whose testbed names a stream, and foreign clients for them."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 from in_process import InProcessLab
 
 from labtests.inventory import TelemetryPlace, Testbed, load
-from labtests.protocols import gnmi
+from labtests.protocols import dialin, gnmi
 
 TESTBEDS = Path(__file__).parents[2] / "testbeds"
 WITHIN_S = 30
@@ -37,9 +38,12 @@ class Served:
     lab: InProcessLab
     device: str
     place: TelemetryPlace
+    token: str = ""
 
     @property
     def login(self) -> tuple[tuple[str, str], ...]:
+        if self.token:
+            return ((dialin.TOKEN, self.token),)
         return (("username", str(self.place.user)), ("password", self.lab.password))
 
     @contextmanager
@@ -87,3 +91,20 @@ def serving(folder: Path, file: str, device: str) -> Iterator[Served]:
         place = lab.reroute(testbed).device(device).telemetry
         assert place is not None
         yield Served(lab, device, place)
+
+
+class Typed:
+    """Somebody at the switch's command line."""
+
+    def __init__(self, lab: InProcessLab, switch: str) -> None:
+        self._session = lab.lab.devices[switch].session()
+        self._lab = lab
+
+    def type(self, *lines: str) -> str:
+        done: Future[str] = Future()
+
+        def act() -> None:
+            done.set_result("".join(self._session.run(line) for line in lines))
+
+        self._lab._loop.call_soon_threadsafe(act)
+        return done.result(WITHIN_S)

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 import pytest
 from in_process import InProcessLab
-from streams_bench import TLS, WITHIN_S, described
+from streams_bench import TLS, WITHIN_S, Typed, described
 
 from labtests.protocols import dialout
 from labtests.simlab.folder import CA, CERTIFICATE, KEY
@@ -66,25 +66,6 @@ def lab(tmp_path_factory) -> Iterator[InProcessLab]:
         yield lab
 
 
-class Typed:
-    """Somebody at the switch's command line."""
-
-    def __init__(self, lab: InProcessLab) -> None:
-        self._session = lab.lab.devices[SWITCH].session()
-        self._lab = lab
-
-    def type(self, *lines: str) -> str:
-        from concurrent.futures import Future
-
-        done: Future[str] = Future()
-
-        def act() -> None:
-            done.set_result("".join(self._session.run(line) for line in lines))
-
-        self._lab._loop.call_soon_threadsafe(act)
-        return done.result(WITHIN_S)
-
-
 def configured(port: int, *paths: str, interval: str = " sample-interval 1") -> list[str]:
     return [
         "system-view",
@@ -105,9 +86,9 @@ def configured(port: int, *paths: str, interval: str = " sample-interval 1") -> 
 
 @pytest.fixture
 def cli(lab: InProcessLab) -> Iterator[Typed]:
-    typed = Typed(lab)
+    typed = Typed(lab, SWITCH)
     yield typed
-    Typed(lab).type("system-view", "undo telemetry", "undo grpc enable")
+    Typed(lab, SWITCH).type("system-view", "undo telemetry", "undo grpc enable")
 
 
 def test_it_dials_when_its_configuration_says_so_and_no_longer(lab, cli, collector):
@@ -205,7 +186,7 @@ def test_it_streams_to_who_has_a_certificate_of_its_ca_and_takes_its_own(trustin
         "a stranger's": shown(strangers.pair("collector"), ca),
         "of ours that trusts strangers only": shown(own, strangers.pem),
     }[end]
-    typed = Typed(trusting)
+    typed = Typed(trusting, SWITCH)
     with collecting(credentials) as collector:
         typed.type(*configured(collector.port, "buffermonitor/egressdrops"))
         trusting.clock.sleep(3)

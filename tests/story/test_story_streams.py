@@ -96,11 +96,21 @@ def test_the_margin_to_the_headrooms_end_is_that_of_the_exact_state(name, tmp_pa
     assert list(margins.values()) == [each.margin_bytes for each in left.values()]
 
 
-def test_what_the_switch_pushes_is_an_event_of_its_phase(tmp_path):
+def dialled_in(folder):
+    """The same lab, whose switch is asked by gNMI."""
+    file = folder / "dial-in.yaml"
+    plain = file_of("h3c-s6550-cx4").read_text().replace("kind: dial-out", "kind: gnmi")
+    file.write_text(plain.replace("address: 192.0.2.9", "#"))
+    return file
+
+
+@pytest.mark.parametrize("kind", ["dial-out", "gnmi"])
+def test_what_the_switch_pushes_is_an_event_of_its_phase(kind, tmp_path):
     """Drops, in the control; hosts that do not obey pauses use up the headroom in the experiment:
     the switch says so of both, at its time."""
     switch, *ports = LABS["h3c-s6550-cx4"]
-    with streaming(tmp_path, "h3c-s6550-cx4") as bench:
+    file = dialled_in(tmp_path) if kind == "gnmi" else None
+    with streaming(tmp_path, "h3c-s6550-cx4", file) as bench:
         ran = s1(bench, headroom_cells=98, hosts_obey=False)
     phases = [phase.evidence for phase in ran.phases]
     told = [
@@ -144,3 +154,15 @@ def test_a_switch_without_alarms_of_drops_streams_all_the_same(said, told, tmp_p
         assert bench.lab.streams.received["S6550"] > 100
         configured = bench.settings()["S6550 display current-configuration"]
         assert ("buffer packet-drop alarm enable" in configured) is told
+
+
+def test_what_a_switch_is_told_for_gnmi_is_put_back(tmp_path):
+    shown = "S6550 display current-configuration"
+    with open_bench(tmp_path, file=dialled_in(tmp_path)) as bench:
+        with bench.lab.restoring():
+            open_streams(bench.lab, print)
+            told = bench.settings()[shown].splitlines()
+            bench.lab.streams.close()
+        left = bench.settings()[shown].splitlines()
+    assert {" grpc enable", "telemetry"} & set(map(str.rstrip, told)) == {" grpc enable"}
+    assert not any("grpc" in line or "packet-drop" in line for line in left)

@@ -35,8 +35,8 @@ def table_of(platform: str, port: str) -> StreamTable:
 
 
 def source_of(platform: str, port_number: int, **place: Any) -> StreamSource:
-    kind: Any = "dial-out" if platform == "comware" else "gnmi"
-    told = TelemetryPlace(kind=kind, port=port_number, address="127.0.0.1", **place)
+    place = {"kind": "dial-out" if platform == "comware" else "gnmi", **place}
+    told = TelemetryPlace(port=port_number, address="127.0.0.1", **place)
     table = table_of(platform, PORT[platform])
     return StreamSource(
         device="S", host="127.0.0.1", place=told, table=table, login=("admin", "word")
@@ -80,12 +80,7 @@ class GnmiServer(gnmi.Servicer):
         self._streams: list[list[bytes]] = []
         self._pool = ThreadPoolExecutor(max_workers=8)
         self._server = grpc.server(self._pool, options=[("grpc.so_reuseport", 0)])
-        handler = grpc.stream_stream_rpc_method_handler(
-            self._subscribe, request_deserializer=gnmi.pb2.SubscribeRequest.FromString
-        )
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler("gnmi.gNMI", {"Subscribe": handler}),)
-        )
+        self._server.add_generic_rpc_handlers(self.services())
         address = f"127.0.0.1:{port}"
         if credentials is None:
             self.port = self._server.add_insecure_port(address)
@@ -93,6 +88,12 @@ class GnmiServer(gnmi.Servicer):
             self.port = self._server.add_secure_port(address, credentials)
         self._ended = threading.Event()
         self._server.start()
+
+    def services(self) -> tuple[Any, ...]:
+        handler = grpc.stream_stream_rpc_method_handler(
+            self._subscribe, request_deserializer=gnmi.pb2.SubscribeRequest.FromString
+        )
+        return (grpc.method_handlers_generic_handler("gnmi.gNMI", {"Subscribe": handler}),)
 
     def put(self, *messages: Any) -> None:
         for message in messages:

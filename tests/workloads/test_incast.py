@@ -1,6 +1,7 @@
 """An incast on a paper lab: what is started when, what is ended always, what counts as proof."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from threading import Event
 
@@ -195,12 +196,14 @@ def test_on_the_wall_clock_a_sample_that_is_under_way_delays_no_start_and_no_end
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, WorkloadError("no")])
 def test_what_a_sample_raises_beside_ends_the_run(error: BaseException) -> None:
     lab = Wall()
+    early, late = lab.streams()
+    never = replace(late, starts_after_s=3600.0)  # whatever else the machine does
 
     def during(now_s: float) -> None:
         raise error
 
     with pytest.raises(error if isinstance(error, type) else type(error)):
-        lab.run(during=during, sample_every_s=0.5)
+        lab.run((early, never), during=during, sample_every_s=0.5)
     assert lab.b.started == []
     assert lab.nothing_runs()
 

@@ -1,16 +1,20 @@
-"""What Comware streams by gRPC dial-out, and the subscription that makes it do so.
+"""What Comware streams by gRPC, dial-out or gNMI, and the settings that make it do so.
 
 Commands, views and the proto: H3C, gRPC white paper (4.2); `buffer packet-drop alarm enable` and
 its `undo`: H3C, "Data buffer commands" (S6850 and others). Sensor paths: configurations published
 for collectors of H3C data-centre switches (`sensor path buffermonitor/...`). Fields of the rows: a
 public collector for the S9867. AlarmType 1, 2, 3 (ingress, egress, headroom): the white paper,
 5.3.1. From memory: the rows' names of the two events, that BPS are bit/s and *IntervalPeak bytes,
-that headroom has one, too, and each `undo`. The switch's own certificate (`grpc pki domain`) is
-its user's business.
+that headroom has one, too, and each `undo`.
+
+By gNMI: that there is Subscribe, of samples and events: H3C, Telemetry white paper (2.1.3); that
+paths are module, table and row of NETCONF: a user's subscription (openconfig/gnmic, issue 878);
+that these tables and events are among them is inferred from dial-out. The switch's own certificate
+(`grpc pki domain`) is its user's business.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
@@ -60,19 +64,32 @@ def _leaves() -> Iterator[StreamLeaf]:
 
 
 LEAVES = tuple(_leaves())
-SAMPLED = tuple(
-    dict.fromkeys("/".join(leaf.path.split("/")[:2]).lower() for leaf in LEAVES if not leaf.alarm)
-)
-CHANGES = tuple(leaf.path.rpartition("/")[0].lower() for leaf in LEAVES if leaf.alarm)
+
+
+def _tables(leaves: Iterable[StreamLeaf]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys("/".join(leaf.path.split("/")[:2]) for leaf in leaves))
+
+
+TABLES = _tables(leaf for leaf in LEAVES if not leaf.alarm)
+EVENTFUL = _tables(leaf for leaf in LEAVES if leaf.alarm)
+"""Room and table; a sensor path is the same in small letters."""
 
 
 class ComwareStreams(PlatformPart, Streaming):
-    """What a switch streams of its ports."""
+    """What a switch streams of its ports: one table, two ways."""
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
-        told = {port: port for port in self.ports}
-        return StreamTable(sampled=SAMPLED, changes=CHANGES, leaves=LEAVES, told=told)
+        return StreamTable(
+            sampled=tuple(f"/{table}" for table in TABLES),
+            changes=tuple(f"/{table}" for table in EVENTFUL),
+            sensors=tuple(table.lower() for table in TABLES),
+            events=tuple(table.lower() for table in EVENTFUL),
+            leaves=LEAVES,
+            row="IfName",
+            token=True,
+            told={port: port for port in self.ports},
+        )
 
 
 # -- the subscription ------------------------------------------------------------------------------

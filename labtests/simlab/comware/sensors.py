@@ -3,16 +3,18 @@
 Names of tables and fields: public collectors of an S9867's dial-out. What is of a queue is a text
 with a list of eight; what is of a memory is by XPE (`Slice0`; this chip has one). Values are those
 of the moment, peaks those since the sensor's last sample. Chosen: shares are of the shared memory
-(of headroom: of the group's own), `HeadroomIntervalPeak` and the fields of events.
+(of headroom: of the group's own), `HeadroomIntervalPeak`, the fields of events, and how gNMI has
+all that: rows by `IfIndex`, those of events by all that names them, a table as one tree.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from labtests.simlab.streaming.dialled import Dialled
-from labtests.simlab.streaming.served import PeakRegister, Peaks
+from labtests.simlab.streaming.served import Leaf, PeakRegister, Peaks, ServedValue
 from labtests.simlab.switch_cli import EmulatedSwitch
 
 CELL_BYTES = 208
@@ -32,18 +34,22 @@ EVENTS = {
     "buffermonitor/portqueoverrunevent": ("PortQueOverrunEvent", "PortQueOverrun"),
 }
 USUAL_PERCENT = 70
+_ROOM = "BufferMonitor"
+_KEYS = ("IfIndex", "IfName", "QueIdx", "AlarmType")
 Rows = Iterator[dict[str, Any]]
+Leaves = Iterator[tuple[str, Leaf]]
+Happened = Iterator[tuple[int, int, dict[str, Any]]]
+"""Kind, queue, and what else is told."""
 
 
 class Sensors:
-    """Of one switch: what it is asked for by its dialer (streaming.dialing.Dials)."""
+    """Of one switch: what its dialer is told (streaming.dialing.Dials), and its gNMI server."""
 
     def __init__(self, switch: EmulatedSwitch, dialled: Callable[[], frozenset[Dialled]]) -> None:
         self._switch, self._dialled = switch, dialled
         self.peaks = PeakRegister(switch.network)
         self.on_dialled: list[Callable[[], None]] = []
-        self._over: dict[tuple[int, str, int], int] = {}
-        self._dropped: dict[tuple[Dialled, str, int, int], int] = {}
+        self._over: dict[tuple[int, str, int], tuple[int, datetime]] = {}
         switch.faults.on_up.append(self.follow)
         switch.faults.on_reset.append(self._over.clear)
 
@@ -60,24 +66,42 @@ class Sensors:
         """See Dials."""
         return "H3C", self._switch.hostname, "H3C S6550 (simulated)"
 
-    def sensed(self, line: Dialled, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
+    def sensed(self, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
         """See Dials."""
         if path in SENSORS:
-            method = getattr(self, f"_{path.rpartition('/')[2]}")
-            rows = [
-                {"IfIndex": index, "IfName": port, **method(port, peaks)}
-                for index, port in self._ports()
-            ]
+            rows = [self._row(path, *which, peaks) for which in self.ports()]
             return [self._document(SENSORS[path], rows)]
+        return [
+            self._document(EVENTS[path], [row])
+            for which in self.ports()
+            for row in self._events(path, *which, peaks)
+        ]
+
+    def leaves(self, path: str, port: str, peaks: Peaks) -> Leaves:
+        """Those of a port below this path (streaming.served.ServedValue)."""
+        index = next(number for number, name in self.ports() if name == port)
+        if path in SENSORS:
+            yield from _below(SENSORS[path], _KEYS[:1], self._row(path, index, port, peaks))
+            return
+        for row in self._events(path, index, port, peaks):
+            yield from _below(EVENTS[path], _KEYS, row)
+
+    def _row(self, path: str, index: int, port: str, peaks: Peaks) -> dict[str, Any]:
+        method = getattr(self, f"_{path.rpartition('/')[2]}")
+        return {"IfIndex": index, "IfName": port, **method(port, peaks)}
+
+    def _events(self, path: str, index: int, port: str, peaks: Peaks) -> Rows:
         find = self._drops if "drop" in path else self._overruns
-        return [self._document(EVENTS[path], [row]) for row in find(line, peaks)]
+        for kind, number, told in find(port, peaks):
+            yield {"IfIndex": index, "IfName": port, "QueIdx": number, "AlarmType": kind, **told}
 
     def _document(self, names: tuple[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
         table, row = names
-        told = {"BufferMonitor": {table: {row: rows}}}
+        told = {_ROOM: {table: {row: rows}}}
         return {**told, "Timestamp": str(_milliseconds(self._switch.now))}
 
-    def _ports(self) -> Iterator[tuple[int, str]]:
+    def ports(self) -> Iterator[tuple[int, str]]:
+        """Those with a cable, by index."""
         for index, port in enumerate(self._switch.ports, 1):
             if port in self._switch.network.ports:
                 yield index, port
@@ -157,44 +181,39 @@ class Sensors:
                     yield kind, n, 100 * cells // size, limit
 
     def _note(self, port: str, peaks: Peaks) -> None:
+        """Once at an instant, however many ask."""
+        now = self._switch.now
         for kind, number, _, _ in self._exceeded(port, peaks):
-            key = (kind, port, number)
-            self._over[key] = self._over.get(key, 0) + 1
+            count, noted = self._over.get((kind, port, number), (0, None))
+            if noted != now:
+                self._over[kind, port, number] = count + 1, now
 
     def _counted(self, kind: int, port: str) -> list[int]:
-        return [self._over.get((kind, port, n), 0) for n in range(8)]
+        return [self._over.get((kind, port, n), (0,))[0] for n in range(8)]
 
     # -- events -----------------------------------------------------------------------------------
 
-    def _overruns(self, line: Dialled, peaks: Peaks) -> Rows:
-        for index, port in self._ports():
-            for kind, number, used, limit in self._exceeded(port, peaks):
-                yield {
-                    **_where(index, port, number, kind),
-                    "Used": used,
-                    "Threshold": limit,
-                }
+    def _overruns(self, port: str, peaks: Peaks) -> Happened:
+        for kind, number, used, limit in self._exceeded(port, peaks):
+            yield kind, number, {"Used": used, "Threshold": limit}
 
-    def _drops(self, line: Dialled, peaks: Peaks) -> Rows:
+    def _drops(self, port: str, peaks: Peaks) -> Happened:
         """Those since the last look, if somebody has asked for the alarm."""
-        told = "buffer packet-drop alarm enable" in self._switch.configuration.root.lines
-        for index, port in self._ports():
-            groups = self._switch.network.group_counters(port)
-            for number, queue in enumerate(self._switch.network.queue_counters(port)):
-                now = {
-                    INGRESS: groups[number].buffer_drops,
-                    EGRESS: queue.tail_dropped_packets + queue.wred_dropped_packets,
-                    HEADROOM: groups[number].headroom_drops,
-                }
-                for kind, dropped in now.items():
-                    key = (line, port, number, kind)
-                    before, self._dropped[key] = self._dropped.get(key, dropped), dropped
-                    if told and dropped > before:
-                        yield {**_where(index, port, number, kind), "Drops": dropped - before}
+        if "buffer packet-drop alarm enable" not in self._switch.configuration.root.lines:
+            return
+        for number in range(8):
+            for kind, dropped in zip((EGRESS, INGRESS, HEADROOM), peaks.dropped, strict=True):
+                if drops := dropped.get((port, number), 0):
+                    yield kind, number, {"Drops": drops}
 
 
-def _where(index: int, port: str, queue: int, kind: int) -> dict[str, Any]:
-    return {"IfIndex": index, "IfName": port, "QueIdx": queue, "AlarmType": kind}
+def _below(names: tuple[str, str], keys: tuple[str, ...], row: dict[str, Any]) -> Leaves:
+    """The leaves of a row of this table."""
+    which = "".join(f"[{key}={row.pop(key)}]" for key in keys)
+    for name, value in row.items():
+        parts = value if isinstance(value, Mapping) else {"": value}
+        for part, leaf in parts.items():
+            yield f"/{'/'.join((_ROOM, *names))}{which}/{name}{part and f'/{part}'}", leaf
 
 
 def _list(values: Any) -> str:
@@ -207,3 +226,24 @@ def _slices(values: Any) -> dict[str, str]:
 
 def _milliseconds(now: datetime) -> int:
     return round(now.timestamp() * 1000)
+
+
+def served(switch: Any) -> ServedValue:
+    """What its gNMI server has, while `grpc enable` is in the configuration."""
+    dials: Sensors = switch.dials
+    return ServedValue(
+        ports=tuple(port for _, port in dials.ports()),
+        leaves={
+            f"/{_ROOM}/{table}": partial(dials.leaves, path)
+            for path, (table, _) in (SENSORS | EVENTS).items()
+        },
+        now=lambda: switch.now,
+        models=((_ROOM, "H3C", "1.0"),),
+        whole=True,
+        apart=(events := frozenset(table for table, _ in EVENTS.values())),
+        events=events,
+        peaks=dials.peaks,
+        token=True,
+        on=lambda: "grpc enable" in switch.configuration.root.lines,
+        turned=dials.on_dialled,
+    )

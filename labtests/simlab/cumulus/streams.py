@@ -28,7 +28,7 @@ def served(face: CumulusBox) -> ServedValue:
 
     return ServedValue(
         ports=box.network.ports,
-        leaves=leaves,
+        leaves={"/": leaves},
         now=lambda: box.now,
         models=(openconfig.INTERFACES, openconfig.QOS, _NVIDIA),
         peaks=PeakRegister(box.network),

@@ -2,10 +2,12 @@
 
 from labtests.inventory import Device
 from labtests.simlab.comware.alarms import ComwareSwitch
+from labtests.simlab.comware.sensors import served
 from labtests.simlab.face import Face, Kind
 from labtests.simlab.lab import SimulatedLab
 
 KIND: Kind = "switch"
+streams = served
 
 
 def face(lab: SimulatedLab, device: Device) -> Face:

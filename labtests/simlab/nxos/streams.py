@@ -25,7 +25,7 @@ def served(switch: CliSwitch) -> ServedValue:
 
     return ServedValue(
         ports=switch.network.ports,
-        leaves=leaves,
+        leaves={"/": leaves},
         now=lambda: switch.now,
         models=(_DME, openconfig.INTERFACES, openconfig.QOS),
         whole=True,

@@ -35,7 +35,7 @@ def served(face: SonicBox) -> ServedValue:
 
     return ServedValue(
         ports=box.ports,
-        leaves=leaves,
+        leaves={"/": leaves},
         now=lambda: box.now,
         models=(("sonic-db", "SONiC", "0.1.0"), openconfig.INTERFACES),
         whole=True,

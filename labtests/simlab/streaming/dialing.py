@@ -33,8 +33,8 @@ class Dials(Protocol):
         """Producer, name and model."""
         ...
 
-    def sensed(self, line: Dialled, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
-        """What the sensor says now: one document, or for events those since the line's last."""
+    def sensed(self, path: str, peaks: Peaks) -> list[Mapping[str, Any]]:
+        """What the sensor says now: one document, or one for each event."""
         ...
 
 
@@ -104,7 +104,7 @@ class DialledLine:
         if self._left:
             self._dialer.switch.peaks.leave(reader)
             return
-        for document in self._dialer.switch.sensed(self._dialled, path, reader.take()):
+        for document in self._dialer.switch.sensed(path, reader.take()):
             text = json.dumps({"Notification": self._frozen(path, document)})
             sent = dialout.message(self._dialer.switch.described(), path, text)
             self._send(sent.SerializeToString())

@@ -5,6 +5,7 @@ own, whose timestamp is the device's clock. ON_CHANGE is looked at every second,
 changes (chosen; boxes differ). Set is refused: nothing is configured by gNMI here.
 """
 
+import secrets
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any
 
 import grpc
 
-from labtests.protocols import gnmi
+from labtests.protocols import dialin, gnmi
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.streaming.outlets import Outlet, Troubles
 from labtests.simlab.streaming.served import NO_PEAKS, Leaf, Peaks, ServedValue
@@ -31,16 +32,19 @@ Login = Callable[[str, str], bool]
 
 
 class GnmiService:
-    """See gNMI 0.8.0. Whoever asks has to say the device's user and password."""
+    """See gNMI 0.8.0. Whoever asks has to say the device's user and password, or to show the token
+    that they were good for."""
 
     def __init__(
         self, lab: SimulatedLab, name: str, served: ServedValue, troubles: Troubles, login: Login
     ) -> None:
         self.lab, self.served, self.troubles, self._login = lab, served, troubles, login
+        self.tokens: set[str] = set()
         self._faults = lab.faults[name]
-        self._faults.on_down.append(lambda: troubles.end_all("the device restarts"))
+        self._faults.on_down.append(lambda: self._end_all("the device restarts"))
+        served.turned.append(lambda: None if served.on() else self._end_all("gRPC is off"))
 
-    def handlers(self) -> Any:
+    def handlers(self) -> tuple[Any, ...]:
         """For `add_generic_rpc_handlers`."""
         pb2 = gnmi.pb2
         plain = {
@@ -59,16 +63,44 @@ class GnmiService:
         methods["Subscribe"] = grpc.stream_stream_rpc_method_handler(
             self._subscribe, request_deserializer=pb2.SubscribeRequest.FromString
         )
-        return grpc.method_handlers_generic_handler("gnmi.gNMI", methods)
+        answers = (grpc.method_handlers_generic_handler("gnmi.gNMI", methods),)
+        sessions = {"Login": self._log_in, "Logout": self._log_out}
+        return (*answers, dialin.handlers(sessions)) if self.served.token else answers
+
+    def _end_all(self, why: str) -> None:
+        self.tokens.clear()
+        self.troubles.end_all(why)
 
     # -- requests ---------------------------------------------------------------------------------
 
     async def _admit(self, context: Any) -> None:
+        await self._expect_up(context)
         said = dict(context.invocation_metadata())
-        if self._faults.booting:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the device restarts")
-        if not self._login(str(said.get("username", "")), str(said.get("password", ""))):
+        if self.served.token:
+            right = said.get(dialin.TOKEN) in self.tokens
+        else:
+            right = self._login(str(said.get("username", "")), str(said.get("password", "")))
+        if not right:
+            what = dialin.TOKEN if self.served.token else "username or password"
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"wrong {what}")
+
+    async def _expect_up(self, context: Any) -> None:
+        if self._faults.booting or not self.served.on():
+            why = "the device restarts" if self._faults.booting else "gRPC is off"
+            await context.abort(grpc.StatusCode.UNAVAILABLE, why)
+
+    async def _log_in(self, request: Any, context: Any) -> str:
+        await self._expect_up(context)
+        if not self._login(request.user_name, request.password):
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong username or password")
+        token = secrets.token_hex(18)
+        self.tokens.add(token)
+        return token
+
+    async def _log_out(self, request: Any, context: Any) -> str:
+        await self._admit(context)
+        self.tokens.discard(request.token_id)
+        return ""
 
     async def _answered(self, act: Callable[[Any], Any], request: Any, context: Any) -> Any:
         await self._admit(context)
@@ -150,10 +182,12 @@ class GnmiService:
 
     def sampled(self, pattern: Pattern, peaks: Peaks) -> Sampled:
         """The leaves that it means, now."""
-        shown, leaves = self.troubles.shown, self.served.leaves
+        shown, all_leaves = self.troubles.shown, self.served.leaves
+        below = [leaves for head, leaves in all_leaves.items() if pattern.leads_to(head)]
         return [
             (text, shown(text, leaf))
             for port in self.served.ports
+            for leaves in below
             for text, leaf in leaves(port, peaks)
             if pattern.means(text)
         ]
@@ -199,7 +233,7 @@ class SubscriptionSampler:
     def first(self) -> bytes:
         """All of it. Raises Unanswerable where there is nothing."""
         leaves = self._read()
-        if not leaves:
+        if not leaves and not self._subscription.events:
             what = gnmi.text(*(each.path for each in self._listed.subscription))
             raise Unanswerable("NOT_FOUND", f"nothing is at {what}")
         return self._message(leaves)

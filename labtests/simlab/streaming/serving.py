@@ -34,7 +34,7 @@ class GnmiDoor:
     async def open(self) -> None:
         """It listens, on its port of before if it had one."""
         self._server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-        self._server.add_generic_rpc_handlers((self._service.handlers(),))
+        self._server.add_generic_rpc_handlers(self._service.handlers())
         address = f"{LOOPBACK}:{self.port}"
         if self._authority is None or self._pair is None:
             self.port = self._server.add_insecure_port(address)

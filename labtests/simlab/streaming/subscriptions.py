@@ -57,6 +57,10 @@ class Pattern:
         elements = _elements([*prefix.elem, *path.elem])
         return cls(named or path.origin or prefix.origin, elements, served.apart)
 
+    def leads_to(self, head: str) -> bool:
+        """Whether it may mean something below that."""
+        return all(map(_fits, self.elements, parsed(head)[1]))
+
     def means(self, text: str) -> bool:
         """Whether it means this leaf."""
         space, elements, _ = parsed(text)
@@ -126,6 +130,7 @@ class Subscription:
     pattern: Pattern
     interval_ns: int
     changes: bool  # ON_CHANGE, or a sample without what did not change
+    events: bool  # what is there when it happens
     heartbeat_ns: int
 
 
@@ -145,10 +150,13 @@ def _one(each: Any, listed: Any, served: ServedValue) -> Subscription:
             "INVALID_ARGUMENT", f"invalid interval: {interval_ns} ns. It cannot be less than 1s"
         )
     sampled = each.mode != gnmi.ON_CHANGE
+    pattern = Pattern.of(listed.prefix, each.path, served)
+    events = any(name in served.events for name, _ in pattern.elements)
     return Subscription(
-        pattern=Pattern.of(listed.prefix, each.path, served),
+        pattern=pattern,
         interval_ns=max(interval_ns, SHORTEST_NS) if sampled else SHORTEST_NS,
-        changes=not sampled or each.suppress_redundant,
+        changes=not events and (not sampled or each.suppress_redundant),
+        events=events,
         heartbeat_ns=each.heartbeat_interval,
     )
 

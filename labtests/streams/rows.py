@@ -1,0 +1,102 @@
+"""Tables of H3C's modules, as dial-out and gNMI bring them: rows of an interface each.
+
+A row is about the port that its field `StreamTable.row` names; a field is a number, or eight of
+them, by queue or priority: as a list, as JSON text of a list, or such a list for each slice of the
+packet memory (XPE), `{"Slice0": ...}`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from labtests.capabilities.counters import GAUGES
+from labtests.capabilities.streams import StreamMeaning, StreamTable
+from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, whole_number
+
+MOST_QUEUES = 64
+"""Of one port: more numbers than that are no row of queues."""
+
+
+class RowReader:
+    """Of one switch. What a path means is looked up once."""
+
+    def __init__(self, table: StreamTable) -> None:
+        self._table = table
+        self._meaning_of = lru_cache(MOST_PATHS)(table.meaning_of)
+
+    def told(self, whole: Mapping[str, Any], time_s: float) -> list[ToldValues]:
+        """Row by row, of a document {room: {table: {row: [...]}}}."""
+        rows = [(where, row) for where, row in _rows(whole) if isinstance(row, Mapping)]
+        return [self._row(where, row, time_s) for where, row in rows]
+
+    def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
+        port = self._table.port_of(str(row.get(self._table.row)))
+        told = ToldValues(
+            path=f"{where}[{row.get(self._table.row)}]", device_s=time_s, values=[], unread=[]
+        )
+        if port is None:
+            return told
+        if (alarm := self._meaning(where)) is not None:
+            index = whole_number(row.get("QueIndex", row.get("QueIdx")))
+            told.take(alarm._replace(port=port, index=index), where, _in_words(row))
+            return told
+        for name, value in row.items():
+            meaning = self._meaning(f"{where}/{name}")
+            if meaning is not None:
+                self._field(told, meaning._replace(port=port), f"{where}/{name}", value)
+        return told
+
+    def _field(self, told: ToldValues, meaning: StreamMeaning, path: str, value: Any) -> None:
+        if meaning.scope == "port":
+            told.take(meaning, path, value)
+            return
+        numbers = _by_index(value, most=meaning.counter in GAUGES)
+        if len(numbers) > MOST_QUEUES:
+            told.refuse(path, f"has {len(numbers)} numbers, which are no row of queues")
+            return
+        for index, each in enumerate(numbers):
+            told.take(meaning._replace(index=index), path, each)
+
+    def _meaning(self, path: str) -> StreamMeaning | None:
+        return self._meaning_of(path) if len(path) <= MOST_PATH else None
+
+
+def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Each row, with the names of room, table and row."""
+    for room, tables in whole.items():
+        for table, kinds in tables.items() if isinstance(tables, Mapping) else ():
+            for kind, rows in kinds.items() if isinstance(kinds, Mapping) else ():
+                for row in rows if isinstance(rows, list) else [rows]:
+                    yield f"{room}/{table}/{kind}", row
+
+
+def _by_index(value: Any, *, most: bool) -> list[Any]:
+    """A number for each queue or priority; of several slices their sum, or their most."""
+    if isinstance(value, Mapping):
+        slices = [_by_index(each, most=most) for each in value.values()]
+        together = zip(*slices, strict=False)
+        return [_joined(list(each), most=most) for each in together]
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return [value]
+    return value if isinstance(value, list) else [value]
+
+
+def _joined(values: list[Any], *, most: bool) -> Any:
+    known = [whole_number(each) for each in values]
+    if None in known:
+        return next(v for v, n in zip(values, known, strict=True) if n is None)
+    numbers = [each for each in known if each is not None]
+    return max(numbers) if most else sum(numbers)
+
+
+_ALARMS = {1: "ingress", 2: "egress", 3: "headroom"}
+
+
+def _in_words(row: Mapping[str, Any]) -> str:
+    """Which of the three: on the way in, on the way out, headroom."""
+    kind = whole_number(row.get("AlarmType"))
+    return "of a kind that is not told" if kind is None else _ALARMS.get(kind, f"of kind {kind}")
