@@ -47,7 +47,8 @@ def test_cnps_are_as_far_apart_as_the_receiver_says(incast):
     marked = one_marked_class(incast)
     for sender in incast.senders:
         incast.set(sender.nic, REACTION_POINT, NONE)  # so that marks do not cease
-    traffic = incast.flows(patterns.incast, Perftest(tos=marked.tos))
+    # many senders come in turns, each seldom: then CNPs are rare by themselves
+    traffic = incast.flows(patterns.two_to_one, Perftest(tos=marked.tos))
 
     incast.space_cnps(OFTEN_US)
     often = incast.run(f"a CNP each {OFTEN_US} us", traffic)

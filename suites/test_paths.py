@@ -11,7 +11,7 @@ from labtests.verdicts import spread_over
 from labtests.workloads import Perftest
 
 DSCP = 24  # or another one, where this has no queue of its own
-ONE_FLOW = 0.6  # of line rate
+ONE_FLOW = 0.6  # of line rate, where one process sends as much
 QUEUE_PAIRS = 8  # of each sender, each with a UDP source port of its own
 
 

@@ -29,6 +29,7 @@ def test_a_port_pauses_at_its_threshold_counted_from_outside(incast):
     (held,) = incast.classes(DSCP, paused=True)
     priority = incast.priority_of(held)
     incast.lossless_on_the_way(priority)
+    incast.expect_own_headroom(priority)
     incast.sample_hosts()
     storm = incast.long_storm(priority)
     slowly, fast = (incast.steady(storm, held.offering(share)) for share in (SLOW, FAST))

@@ -130,6 +130,15 @@ def fastest_at_the_ends(senders: Sequence[Role]) -> tuple[Role, ...]:
     return (first, *(role for role in senders if role not in (first, last)), last)
 
 
+def fastest_without_a_queue(senders: Sequence[Role], line: float) -> Role:
+    """Of those whose link is no faster than the receiver's: alone, their bursts make no queue, and
+    nothing is marked. Raises NotHere where all are faster."""
+    slow = [role for role in senders if role.link_bits_per_s <= line]
+    if not slow:
+        raise NotHere("each sender's link is faster than the receiver's: its bursts queue up")
+    return max(slow, key=lambda role: role.link_bits_per_s)
+
+
 def expect_congestion(senders: Sequence[Role], line: float) -> None:
     """All of them together, as fast as they can, fill the bottleneck, and the first has to give
     way. Raises NotHere."""

@@ -87,7 +87,7 @@ class Incast(Prepared):
         """A load of one class by one sender that is plugged into one of these switches: whatever
         its hash is made of, it takes one way."""
         behind = tuple(r for r in self.senders if r.switch.device in frozenset(switches))
-        return replace(self.traffic, roles=replace(self.roles, senders=behind)).alone(traffic)
+        return self.traffic.one_flow(behind, traffic)
 
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""
@@ -130,7 +130,7 @@ class Incast(Prepared):
 
     def pressed(self, slowing: FlowTool, deaf: FlowTool) -> tuple[SenderPart, ...]:
         """One of two senders all the time, the other for a part of it, as `Traffic.pressed`."""
-        return self.traffic.pressed(tuple(patterns.two_to_one(self.roles)), slowing, deaf)
+        return self.traffic.pressed(tuple(patterns.pressed(self.roles)), slowing, deaf)
 
     def overload_each(self, traffic: Class) -> tuple[SenderPart, ...]:
         """Each host in turn gets more than its link carries, by UDP from others."""

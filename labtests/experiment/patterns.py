@@ -4,7 +4,12 @@ host to another: `incast.flows(pattern, tool)` makes a flow of each. A suite may
 
 from collections.abc import Callable, Iterator
 
-from labtests.experiment.fitting import NotHere, expect_overload, fastest_at_the_ends
+from labtests.experiment.fitting import (
+    NotHere,
+    expect_overload,
+    fastest_at_the_ends,
+    fastest_without_a_queue,
+)
 from labtests.experiment.roles import Role, Roles
 
 Way = tuple[Role, Role]
@@ -21,6 +26,17 @@ def two_to_one(roles: Roles) -> Iterator[Way]:
     first, *_, last = fastest_at_the_ends(roles.senders)
     for sender in (first, last):
         expect_overload(sender, roles.line_bits_per_s)
+        yield sender, roles.receiver
+
+
+def pressed(roles: Roles) -> Iterator[Way]:
+    """A sender that fills its link alone and makes no queue by that, and another one beside it.
+    Raises NotHere."""
+    line = roles.line_bits_per_s
+    one = fastest_without_a_queue(roles.senders, line)
+    others = [role for role in fastest_at_the_ends(roles.senders) if role != one]
+    for sender in (one, max(reversed(others), key=lambda role: role.link_bits_per_s)):
+        expect_overload(sender, line)
         yield sender, roles.receiver
 
 

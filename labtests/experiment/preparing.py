@@ -229,6 +229,20 @@ class Prepared(Parties):
             for at, part in parts.items()
         }
 
+    def expect_own_headroom(self, priority: int) -> None:
+        """Thresholds of this priority are told to the ports opposite the senders, its headroom
+        among them: elsewhere neither is known to be in force, or can be made smaller. Skips."""
+        for at in dict.fromkeys(role.switch for role in self.senders):
+            told = self.lab.ask(
+                at.device, self.lab.setting(at, BUFFER_THRESHOLDS).read(at.interface)
+            )
+            own = {each.priority: each.headroom for each in told}
+            if self.lab.planned is None and own.get(priority) is None:
+                raise NotHere(
+                    f"{at}: no headroom is among the thresholds that priority {priority} is told "
+                    "to have: it cannot be made smaller, and a control has to show what that loses"
+                )
+
     @contextmanager
     def headroom_at_switch(self, amount: int) -> Iterator[None]:
         """Inside, the lossless priorities of the ports opposite the senders have so much headroom,

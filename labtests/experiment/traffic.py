@@ -18,6 +18,7 @@ from labtests.experiment.fitting import (
     expect_overload,
     expect_room,
     fastest_at_the_ends,
+    fastest_without_a_queue,
     one_packet_bytes,
     other_trunks,
     payload_share,
@@ -133,12 +134,15 @@ class Traffic:
     def alone(self, traffic: Class) -> tuple[SenderPart, ...]:
         """The same of one class by one sender, whose link is no faster than the receiver's: its
         bursts make no queue. Raises NotHere where all are faster."""
-        line = self.roles.line_bits_per_s
-        slow = [role for role in self.roles.senders if role.link_bits_per_s <= line]
-        if not slow:
-            raise NotHere("each sender's link is faster than the receiver's: its bursts queue up")
-        one = max(slow, key=lambda role: role.link_bits_per_s)
+        one = fastest_without_a_queue(self.roles.senders, self.roles.line_bits_per_s)
         return replace(self, roles=replace(self.roles, senders=(one,))).loads(traffic)
+
+    def one_flow(self, senders: tuple[Role, ...], traffic: Class) -> tuple[SenderPart, ...]:
+        """The same by one of these, no faster than one process sends: each of several has a source
+        port, and with it a way, of its own."""
+        while (processes := self._short(0, traffic).processes) > 1:
+            traffic = traffic.offering((traffic.offered_share or 1.0) / processes)
+        return replace(self, roles=replace(self.roles, senders=senders)).alone(traffic)
 
     def paced(self, senders: Sequence[Role], traffic: Class) -> tuple[SenderPart, ...]:
         """Flows of one class, one for each of these senders, which together offer its share."""

@@ -73,7 +73,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
             yield unproven(f"{flow.sender} -> {flow.receiver} ({flow.tool}): {flow.because}")
     if not all(counts) or len(set(counts)) < len(counts):
         yield unproven(f"counts of {counts} packets cannot be told apart")
-    yield from (unproven(sentence) for sentence in seen.changed)
+    yield from (unproven(sentence) for sentence in (*seen.unreachable, *seen.changed))
     yield from checks.counters_of_the_end(seen)
     yield from _none_dropped(seen)
     moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]

@@ -67,7 +67,7 @@ def _went_on(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _would_lock(controls: Controls | None) -> Iterator[Finding]:
-    told = [each for each in controls or () if each.settled and not each.unreachable]
+    told = [each for each in controls or () if not each.unreachable]  # locked, it never settles
     if controls is not None and not any(
         _moved(each, hop).outcome is Outcome.FAIL for each in told for hop in each.cycle
     ):
@@ -226,7 +226,7 @@ def _empty(evidence: Evidence, hop: CycleHop) -> Iterator[Finding]:
 def sound_in_a_cycle(evidence: Evidence) -> Verdict:
     """Each host sent, no NIC discarded a packet, no cable damaged a frame; and every packet came or
     was counted as dropped. A control, in which packets stay in the switches, is only asked whether
-    its tools ran."""
+    its tools ran, and its hosts reached each other."""
     return conclude(
         "Did hosts and cables do their part?",
         evidence,
@@ -238,6 +238,7 @@ def sound_in_a_cycle(evidence: Evidence) -> Verdict:
 def _sound(evidence: Evidence) -> Iterator[Finding]:
     yield passed(Fact(name="flows", measured=len(evidence.flows), bound="> 0", unit="flows"))
     if evidence.kind == "control":
+        yield from checks.reported(evidence)
         for flow in evidence.flows:
             if flow.status is FlowStatus.INFRASTRUCTURE:
                 yield unproven(f"{flow.sender} -> {flow.receiver} did not run: {flow.because}")

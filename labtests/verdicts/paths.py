@@ -9,28 +9,44 @@ from math import comb
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, path
-from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, failed, passed, unproven
+from labtests.verdicts import among, checks, path
+from labtests.verdicts.outcome import (
+    Fact,
+    Finding,
+    Outcome,
+    Verdict,
+    conclude,
+    fact_of,
+    failed,
+    name_of,
+    passed,
+    unproven,
+)
 
 Ways = Mapping[str, Sequence[path.Where]]
 """Of a switch: the ports by which it can send on to the receiver, all equally good."""
 
 BY_CHANCE = 1e-6
 """How often a good hash may leave a way with less than it is held to."""
+HASHES = (
+    "look at what the switch's hash is made of (UDP ports have to be in it), and at its seed: "
+    "switches of several tiers with one seed choose alike"
+)
+LOSSES = "look at PFC and headroom of both ends of the cables into it"
 ROUGHLY = 0.5
 """Flows are not equally fast: a way with so many has at least this part of their equal share."""
 
 
 def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> Verdict:
-    """Each of these ways was taken. `flows`: how many come by each switch, of which each may take a
-    way of its own (queue pairs, connections)."""
+    """Each of these ways was taken, and none lost what it took. `flows`: how many come by each
+    switch, of which each may take a way of its own (queue pairs, connections)."""
+    lost = tuple(_lost_on_the_way(evidence))
     return conclude(
         "Were all equally short ways taken?",
         evidence,
-        _spread_over(evidence, ways, flows),
+        (*_spread_over(evidence, ways, flows), *lost),
         passing="; ".join(_said(evidence, each) for each in ways.values()),
-        remedy="look at what the switch's hash is made of (UDP ports have to be in it), and at its "
-        "seed: switches of several tiers with one seed choose alike",
+        remedy=LOSSES if any(each.outcome is Outcome.FAIL for each in lost) else HASHES,
     )
 
 
@@ -46,6 +62,18 @@ def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> It
             continue
         for port, packets in zip(ports, known, strict=True):
             yield _taken(port, packets / sum(known), len(ports), flows.get(switch, 0))
+
+
+def _lost_on_the_way(evidence: Evidence) -> Iterator[Finding]:
+    """A way is none where it loses what it takes: of each port between switches, what queues of
+    these flows are known to have dropped; and what NICs sent again."""
+    for port in evidence.transit:
+        for drops in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS):
+            if drops.increase and drops.key[3] in evidence.queues:
+                fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
+                yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
+    if evidence.kind == "experiment":
+        yield from among.repeated_nothing(evidence)
 
 
 def _packets(evidence: Evidence, port: path.Where) -> int | None:

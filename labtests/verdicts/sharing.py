@@ -146,7 +146,7 @@ def _shared(
     for queue, owed in due.items():
         excuse = excuses.get(queue, 0.0) if queue in short else sum(excuses.values())
         got = seen.forwarded[queue] / capacity
-        share = _share(queue, got, owed / capacity, (slack, excuse))
+        share = _share(evidence, queue, got, owed / capacity, (slack, excuse))
         yield _by_the_end(
             evidence, queue, unless_contradicted(share, agree), owed / capacity, slack
         )
@@ -222,7 +222,9 @@ def tolerance(served: Mapping[int, Turn], packets_seen: int) -> float:
     return ARRIVAL_SHARE + 2 * ROUNDS * sum(weights) / min(weights) / packets_seen
 
 
-def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> Finding:
+def _share(
+    evidence: Evidence, queue: int, got: float, due: float, allowed: tuple[float, float]
+) -> Finding:
     """`allowed`: the tolerance, and what the senders themselves may have missed."""
     slack, excuse = allowed
     margin = slack - abs(got - due)
@@ -233,7 +235,8 @@ def _share(queue: int, got: float, due: float, allowed: tuple[float, float]) -> 
         unit="of the forwarded packets",
         margin=round(margin, 4),
     )
-    said = f"queue {queue} got {100 * got:.1f} %, not {100 * due:.1f} %"
+    where = f"{' '.join(evidence.bottleneck)} queue {queue}"
+    said = f"{where} got {100 * got:.1f} %, not {100 * due:.1f} %"
     if margin >= 0:
         return passed(fact)
     if not margin + excuse < 0:  # or no number

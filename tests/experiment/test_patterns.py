@@ -42,6 +42,25 @@ def test_a_pattern_says_who_sends_to_whom(pattern, expected):
     assert ways(pattern, lab(10, 10, bystanders=1)) == expected
 
 
+@pytest.mark.parametrize(
+    ("gbit", "expected"),
+    [
+        ((10, 10), ["h1>h3", "h2>h3"]),
+        ((10, 10, 10), ["h1>h4", "h3>h4"]),
+        ((25, 10, 40), ["h2>h4", "h3>h4"]),
+        ((40, 1, 10), ["h3>h4", "h1>h4"]),
+    ],
+)
+def test_who_is_pressed_makes_no_queue_alone(gbit, expected):
+    assert ways(patterns.pressed, lab(*gbit)) == expected
+
+
+@pytest.mark.parametrize("gbit", [(25, 40), (25, 1)])
+def test_nobody_is_pressed_where_each_one_is_marked_alone_or_too_slow(gbit):
+    with pytest.raises(NotHere, match=r"queue up|cannot overload"):
+        ways(patterns.pressed, lab(*gbit))
+
+
 def test_without_a_bystander_the_victim_s_flow_goes_to_another_sender():
     assert ways(patterns.victim, lab(10, 10, 10)) == ["h1>h3"]
 

@@ -1,11 +1,12 @@
 """A scheduler that cannot be what a suite needs is no lab for it; one that disobeys is an error."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from labtests.capabilities.records import QueueSchedule, SchedulingSetting
+from labtests.capabilities.records import BufferThresholds, QueueSchedule, SchedulingSetting
 from labtests.core.errors import CommandRejected
 from labtests.drivers.comware.scheduling import ComwareScheduling
 from labtests.experiment import SIMULATED, Incast, NotHere
@@ -102,3 +103,25 @@ def test_a_queue_that_is_served_first_leaves_the_others_their_shares():
 )
 def test_where_they_have_none_of_that_kind_all_get_the_same(now):
     assert served_first(now) == [12, 12, 12, 12, 12, None, 12, 12]
+
+
+class ToldThresholds(Switch):
+    """Each port has been told these."""
+
+    planned = None
+
+    def __init__(self, *told):
+        super().__init__(None)
+        self.told = told
+
+    def setting(self, at, kind):
+        return SimpleNamespace(read=lambda port: known(self.told))
+
+
+def test_headroom_that_is_none_of_the_thresholds_that_a_port_was_told_skips_the_test():
+    """A Nexus shows thresholds of its own, and its headroom is another setting."""
+    own = BufferThresholds(priority=3, unit="bytes", static=77376, headroom=18432)
+    Incast(lab=ToldThresholds(own), pace=SIMULATED).expect_own_headroom(3)
+    for told in ((), (replace(own, headroom=None),), (replace(own, priority=4),)):
+        with pytest.raises(NotHere, match="no headroom is among the thresholds"):
+            Incast(lab=ToldThresholds(*told), pace=SIMULATED).expect_own_headroom(3)

@@ -52,6 +52,16 @@ def test_one_sender_alone_is_the_fastest_whose_bursts_make_no_queue():
             traffic(*gbit).alone(EARLY.offering(0.6))
 
 
+@pytest.mark.parametrize("line", [10e9, 25e9, 100e9])
+def test_one_flow_has_one_source_port_however_fast_the_line(line):
+    gbit = line / 1e9
+    lab = traffic(gbit, gbit, line=line)
+    (one,) = lab.one_flow(lab.roles.senders[1:], EARLY.offering(0.6))
+    assert one.role.name == "h2"
+    assert one.tool.processes == 1
+    assert 1e9 <= one.tool.offered_bits_per_s <= 0.6 * line
+
+
 @pytest.mark.parametrize(("asked_s", "lasts_s"), [(0.0, 8), (7.5, 8), (29.1, 30)])
 def test_a_load_lasts_as_long_as_it_is_to_be_seen(asked_s, lasts_s):
     (one,) = traffic(10, 10, pace=HARDWARE).lasting(asked_s).loads(EARLY.offering(0.5))

@@ -19,6 +19,7 @@ PORT_NAMES = {
     25: "Twenty-FiveGigE1/0/{}",
     40: "FortyGigE1/0/{}",
     100: "HundredGigE1/0/{}",
+    400: "FourHundredGigE1/0/{}",
 }
 OTHER_PORT_NAMES = {
     "cumulus": "swp{}",
@@ -36,13 +37,14 @@ FOLDED_CLASSES = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """`switches`: for each, what it is plugged into (None: nothing). Senders and receiver: (switch,
-    Gb/s) of each. `trunk_gbit`: of every cable between switches."""
+    Gb/s) of each. `trunk_gbit`: of every cable between switches. `longest_m`: of hosts' cables."""
 
     name: str
     senders: tuple[tuple[int, int], ...]
     receiver: tuple[int, int]
     switches: tuple[int | None, ...] = (None,)
     trunk_gbit: int = 100
+    longest_m: int = 30
     mtu_bytes: int = 1500
     map: Map = "eighths"
     switch: str = "comware"
@@ -112,6 +114,27 @@ SHAPES = (
         switches=(None, 0, 0),
         mtu_bytes=9000,
     ),
+    Shape(
+        name="400g-sonic",
+        senders=((0, 400),) * 4,
+        receiver=(0, 400),
+        mtu_bytes=9000,
+        switch="sonic",
+    ),
+    Shape(
+        name="25g-cumulus-far",
+        senders=((0, 25),) * 3,
+        receiver=(0, 25),
+        longest_m=5000,
+        switch="cumulus",
+    ),
+    Shape(
+        name="25g-sonic-three-tiers",
+        senders=((3, 25), (3, 25), (4, 25)),
+        receiver=(4, 25),
+        switches=(None, 0, 0, 1, 2),
+        switch="sonic",
+    ),
     Shape(name="mixed-into-10g", senders=((0, 25), (0, 10), (0, 40)), receiver=(0, 10)),
     Shape(
         name="1g-access-into-10g",
@@ -176,7 +199,7 @@ class _Drawing:
     def made(self, seed: int) -> Made:
         shape = self._shape
         for name, (at, gbit) in zip(self._hosts, (*shape.senders, shape.receiver), strict=True):
-            self._cable(f"{name}:{self._nic_of(name)}", self._port(at, gbit), gbit, 30)
+            self._cable(f"{name}:{self._nic_of(name)}", self._port(at, gbit), gbit, shape.longest_m)
         for n, upper in enumerate(shape.switches):
             if upper is not None:
                 ends = [self._port(at, shape.trunk_gbit) for at in (n, upper)]

@@ -39,7 +39,7 @@ ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative
 COUNTED = f"lost and counted|{ONE}"
 UDP = (
     r"(below|classi|dcbx|early|latency|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|sched|"
-    r"deadlock|pfc_escape|soak|tcp_).*"
+    r"deadlock|pfc_escape|soak|tcp_|thresh).*"
 )
 """Suites without RDMA in the flows that they judge."""
 
@@ -59,6 +59,12 @@ DECLARED: tuple[Harmless, ...] = (
         kind=COUNTED,
         place=".* host",
         counter="(udp_(no_ports|in_|rcvbuf|sndbuf|mem|out)|ip_|icmp_|tcp_).*",
+    ),
+    Harmless(
+        "of a whole host: NICs count the packets of the class that it sent, and got",
+        kind="device stands still",
+        place=".* host",
+        suite="(deadlock|mixed|pfc_escape|tcp_|verbs).*",
     ),
     Harmless(
         "bytes beside packets that another counter has, to the packet",
@@ -102,17 +108,50 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "a control loses on purpose: asked is that its traffic ran, and that its queues' counters "
         "of drops have all that was lost through them",
+        kind=f"{COUNTED}|lost uncounted|device stands still|watermarks",
         phase="control .*",
-        place=".*(NIC|host|switch port|switches)|before (the NIC|the receiver's NIC|its IP.*|UDP)|"
-        "tool",
+        place=".*(NIC|host|switch port|switches)|before (the NIC|the receiver's NIC|its IP.*|UDP)",
+    ),
+    Harmless(
+        "a queue pair of a control whose queue drops begins again with each loss, and may have "
+        "completed nothing: its NIC sent",
+        kind="tool",
+        phase="control .*",
+        counter="failed|goodput_bits_per_s .*|iterations .*|a row .*|no rows",
+        suite="(pfc_and|priority_tags|s2_|s3_|verbs).*",
+    ),
+    Harmless(
+        "a control by datagrams, or TCP, loses them on purpose, and its queues' counters tell of "
+        "it: its tools are asked whether they sent",
+        kind="tool",
+        phase="control .*",
+        counter=".*_datagrams .*|one datagram fewer|retransmits .*|a row .*|no rows",
+        suite=f"{UDP}|(deaf|dcqcn|priority_tags).*",
     ),
     Harmless(
         "a phase without congestion or mechanism, in which a wrong claim has to be red",
+        kind=f"{COUNTED}|lost uncounted|device stands still",
         phase="experiment (told to hosts whose OS sets PFC|no early warning|storms, no early.*)",
     ),
     Harmless(
         "warnings are claimed of this phase, and no loss is judged",
+        kind=f"{COUNTED}|lost uncounted",
         phase="experiment (early warning, .*|storms, early.*)",
+        counter="(?!pfc_(rx|tx)_frames).*",
+    ),
+    Harmless(
+        "a switch warns of the pauses that it counts: NICs are not asked",
+        kind=COUNTED,
+        place=".*NIC",
+        phase="experiment (early warning, .*|storms, early.*)",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "warnings and settings are claimed of this phase, and no datagrams: but its tools ran",
+        kind="tool",
+        phase="experiment (early warning, .*|(storms, |)(no |)early.*|told to hosts whose OS.*)",
+        counter=".*_datagrams .*|.*_bytes .*|a row .*|no rows|one datagram fewer|.* halved",
+        suite="(early|dcbx).*",
     ),
     Harmless(
         "marks are counted by queue and by port: one of the two is judged, with the notification "
@@ -195,13 +234,13 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         counter="a row .*|no rows",
         suite="(below|dcbx|early|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|s3_|sched|"
-        "priority_tags|thresholds|verbs).*",
+        "priority_tags|thresh|verbs).*",
     ),
     Harmless(
         "switches are asked here, and no socket",
         kind="tool",
         counter=".*_datagrams .*|one datagram fewer",
-        suite="(marking|thresholds|verbs|pfc_watchdog|sched).*",
+        suite="(marking|thresh|verbs|pfc_watchdog|sched).*",
     ),
     Harmless(
         "a balance that cannot be made leaves a control's counters unproven: none of these is one "
@@ -215,6 +254,13 @@ DECLARED: tuple[Harmless, ...] = (
         kind="phase",
         counter="flows swapped",
         suite="classif.*",
+    ),
+    Harmless(
+        "a ring that is locked pauses for ever: it never settles",
+        kind="phase",
+        phase="control .*",
+        counter="not settled",
+        suite="(deadlock|pfc_escape).*",
     ),
     Harmless(
         "a ring that is locked stands still, whosever its flows are",
@@ -236,7 +282,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="phase",
         phase="control .*",
         counter="no counters at the (start|end)",
-        suite="deaf.*",
+        suite="(deaf|dcqcn_points.a_sender_speeds).*",
     ),
     Harmless(
         "of queues between switches S2 asks drops, and in which queue CNPs are; RDMA that is lost "
@@ -269,11 +315,11 @@ DECLARED: tuple[Harmless, ...] = (
         suite="priority_tags.*",
     ),
     Harmless(
-        "congestion is proven by marks, without samples",
+        "congestion is proven by marks, or pauses, without samples",
         kind="samples",
         place="bottleneck",
         counter="forwarded_packets",
-        suite="priority_tags.*",
+        suite="(pfc_and|priority_tags).*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "
@@ -302,6 +348,159 @@ DECLARED: tuple[Harmless, ...] = (
         place="sender's switch port",
         counter="pfc_rx_frames",
         suite="s1_.*",
+    ),
+    Harmless(
+        "a port that no flow of the phase passes",
+        kind=COUNTED,
+        place="elsewhere",
+        suite="(marking|threshold_from).*",
+    ),
+    Harmless(
+        "it only sizes the headroom of what comes after, which is judged by what was refused",
+        kind=f"{COUNTED}|lost uncounted|tool|device stands still",
+        phase="experiment fast",
+        suite="threshold_from.*",
+    ),
+    Harmless(
+        "that the port paused is asked here, and not how often",
+        kind="one less|more|halved|wrapped",
+        phase="experiment a quarter .*",
+        counter="pfc_(rx|tx)_frames",
+        suite="threshold_from.*",
+    ),
+    Harmless(
+        "pauses of the receiver's program are counted by the switch, which they hold",
+        kind=COUNTED,
+        place="receiver's NIC",
+        counter="pfc_tx_frames",
+        suite="threshold_from.*",
+    ),
+    Harmless(
+        "how often a port paused is asked of counters at the end, samples of it of cycles alone",
+        kind="samples",
+        counter="pfc_(rx|tx)_frames",
+        suite="(thresholds|verbs).*",
+    ),
+    Harmless(
+        "rates and the time between CNPs are claimed, PFC is on, and what is lost and counted by "
+        "hosts and cables is red",
+        kind=f"lost uncounted|{COUNTED}",
+        place="(?!sender's switch port).*",
+        phase="experiment .*",
+        counter="(?!np_|rp_).*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "pauses and refusals of a port are no claim beside rates",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="(?!forwarded|dropped_p).*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "that CNPs held a sender is asked, and not how many: its rate tells what they did",
+        kind="lost and counted|one less|more|halved|wrapped|reset|twice or negative|swapped .*",
+        phase="experiment (the usual increase|one of them slower)",
+        counter="(np|rp)_.*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "how many CNPs the receiver sent is no claim about rates",
+        kind=COUNTED,
+        place="receiver's NIC",
+        phase="experiment (the usual increase|one of them slower)",
+        counter="np_.*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "a phase in which the claim has to be red, by rates",
+        kind=COUNTED,
+        phase="experiment the same parameters",
+        counter="(np|rp)_.*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "samples of NICs are asked of a held queue alone",
+        kind="samples",
+        place=".*NIC",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "marks of the bottleneck's queue are asked, to senders go acknowledgements",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="marked_packets|ecn_marked_packets",
+        suite="marking.*",
+    ),
+    Harmless(
+        "of a lossy class its drops are asked: the balance is that of the lossless one beside it",
+        kind="one less|more",
+        place="bottleneck",
+        counter="forwarded_packets",
+        suite="mixed.*",
+    ),
+    Harmless(
+        "that a full queue drops proves that it is long: how many is not asked here",
+        kind="one less|more",
+        place="bottleneck",
+        counter="dropped_(packets|bytes)|forwarded_packets",
+        phase="experiment 150 %, not ECN-capable",
+        suite="marking.*",
+    ),
+    Harmless(
+        "bytes of what goes to senders, of which packets are counted",
+        kind="lost and counted|more",
+        place="sender's switch port",
+        counter="dropped_bytes",
+    ),
+    Harmless(
+        "no CNP is asked of PFC alone: packets to senders are acknowledgements, told by NICs",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="(dropped|forwarded)_packets",
+        phase="experiment PFC alone",
+        suite="pfc_and.*",
+    ),
+    Harmless(
+        "marks are as many as are needed, and as many again",
+        kind="one less|more|halved",
+        phase="experiment a CNP each .*",
+        counter="np_ecn_marked_.*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "what a flow had is held against bounds far from it, or is the time in which all sent",
+        kind="tool",
+        counter="a row (still|a tenth)|one datagram fewer|.*_datagrams .*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "what flows had in all is held against what is left to them: rows are not",
+        kind="tool",
+        counter="a row (still|a tenth)|no rows",
+        suite="victim.*",
+    ),
+    Harmless(
+        "TCP sends again what its host loses, and is held to a bound over the whole time",
+        kind="lost uncounted|tool",
+        place="before the NIC|tool",
+        counter="|a row (still|a tenth)",
+        suite="tcp_.*",
+    ),
+    Harmless(
+        "a queue pair of this phase loses on purpose, and sends again: how often is not asked",
+        kind=ONE,
+        phase="experiment RP off .*",
+        counter="out_of_sequence|packet_seq_err|duplicate_request|implied_.*|local_ack_.*",
+        suite="s3_.*",
+    ),
+    Harmless(
+        "hosts send datagrams here, and each packet of them is counted by NICs at both ends",
+        kind=COUNTED,
+        phase="experiment .*each host overloaded in turn",
+        place=".* host|.*NIC",
+        counter="udp_.*|out_of_sequence|packet_seq_err|duplicate_request|implied_.*|local_ack_.*",
+        suite="verbs.*",
     ),
     Harmless(
         "DCQCN is not asked: PFC holds these",

@@ -155,7 +155,9 @@ def test_a_hole_is_never_green(data):
     assert classified(rounds, BY_THREE).outcome is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("broken", ["missing round", "failed ping", "unsettled", "equal counts"])
+@pytest.mark.parametrize(
+    "broken", ["missing round", "failed ping", "unsettled", "equal counts", "out of reach"]
+)
 def test_rounds_that_are_not_whole_prove_nothing(broken):
     rounds = list(sent(BY_THREE))
     flows = rounds[0].flows
@@ -164,6 +166,8 @@ def test_rounds_that_are_not_whole_prove_nothing(broken):
     elif broken == "failed ping":
         died = replace(flows[0], status=FlowStatus.FAILED, because="Network is unreachable")
         rounds[0] = replace(rounds[0], flows=(died, *flows[1:]))
+    elif broken == "out of reach":
+        rounds[0] = replace(rounds[0], unreachable=("a cannot reach r",))
     elif broken == "unsettled":
         rounds[0] = replace(rounds[0], settled=False)
     else:

@@ -11,21 +11,23 @@ from labtests.capabilities import counters as c
 from labtests.verdicts import Outcome, spread_over
 from labtests.verdicts.paths import fewest
 
+SPINE = ("spine", "down", "queue", 3, c.QUEUE_DROPPED_PACKETS)
 WAYS = {"leaf": (("leaf", "up1"), ("leaf", "up2"))}
 
 
-def over(first, second, flows=40):
-    """What left by both."""
-    seen = held_by_pfc()
+def over(first, second, flows=40, dropped=0):
+    """What left by both, and what a spine dropped of it."""
+    seen = replace(held_by_pfc(), transit=(("leaf", "up1"), SPINE[:2]))
     counted = {"up1": first, "up2": second}
     keys = {("leaf", up, "queue", 3, c.QUEUE_FORWARDED_PACKETS): n for up, n in counted.items()}
+    keys[SPINE] = dropped
     return spread_over(
         replace(
             seen,
             before=(*seen.before, *(reading(key, 7, 9.5) for key in keys)),
             after=(
                 *seen.after,
-                *(reading(k, None if n is None else 7 + n, 13.0, "" if n else "gone")
+                *(reading(k, None if n is None else 7 + n, 13.0, "gone" if n is None else "")
                   for k, n in keys.items()),
             ),
         ),
@@ -38,6 +40,13 @@ def test_all_ways_are_taken():
     verdict = over(490_000, 510_000)
     assert verdict.outcome is Outcome.PASS
     assert verdict.because == "leaf sent by up1 49 %, up2 51 %"
+
+
+def test_a_way_that_loses_what_it_takes_is_named():
+    """A spine that dropped 1 in 2000 was green: 548 packets, which NICs sent again."""
+    verdict = over(490_000, 510_000, dropped=548)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because.startswith("spine down queue 3 dropped_packets grew by 548")
 
 
 def test_a_way_that_nobody_takes_is_named():

@@ -1,5 +1,6 @@
 """PFC and DCQCN together, any-to-any traffic, and victims: what each verdict rests on."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -257,6 +258,31 @@ def test_a_control_whose_tools_never_ran_is_not_sound():
     control = dropping(any_to_any())
     assert sound_among(control).outcome is Outcome.PASS
     assert sound_among(replace(control, flows=dead)).outcome is Outcome.INCONCLUSIVE
+
+
+KILLED = {"status": FlowStatus.FAILED, "because": "killed"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [KILLED, {"iterations": 0}, {"goodput_bits_per_s": 0.0}, {"goodput_bits_per_s": math.nan}],
+    ids=["killed", "no messages", "no goodput", "no number"],
+)
+def test_a_control_in_which_a_tool_did_not_run_is_excused_by_drops_of_its_queue_alone(wrong):
+    """A victim whose tool was killed has little goodput, too: no pauses were needed for that."""
+    held, lossy = any_to_any(), dropping(any_to_any())
+    for seen, outcome in ((held, Outcome.INCONCLUSIVE), (lossy, Outcome.PASS)):
+        control = replace(seen, kind="control")
+        assert sound_among(control).outcome is Outcome.PASS
+        dead = replace(control.flows[-1], **wrong)
+        verdict = sound_among(replace(control, flows=(*control.flows[:-1], dead)))
+        assert verdict.outcome is outcome
+
+
+def test_a_control_by_datagrams_has_no_excuse_for_a_tool_that_was_killed():
+    control = dropping(any_to_any())
+    paced = (replace(control.flows[0], tool="iperf3", **KILLED), *control.flows[1:])
+    assert sound_among(replace(control, flows=paced)).outcome is Outcome.INCONCLUSIVE
 
 
 def with_ports_account(seen):

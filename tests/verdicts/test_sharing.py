@@ -230,7 +230,9 @@ def test_samples_that_the_final_counters_contradict_prove_no_fault():
     """Queue 3 by its samples 42.3 %, by the final counters 40.0 %: was a FAIL of the scheduler."""
     whole = seen((0.423, 0.577), offered=(0.75, 0.75))
     two_to_three = scheduler({3: 2, 5: 3})
-    assert shared(whole, two_to_three).outcome is Outcome.FAIL
+    unfair = shared(whole, two_to_three)
+    assert unfair.outcome is Outcome.FAIL
+    assert unfair.because.startswith("sw p3 queue 3 got 42.3 %, not 40.0 %")
     right = replace(seen((0.4, 0.6), offered=(0.75, 0.75)), samples=whole.samples)
     verdict = shared(right, two_to_three)
     assert verdict.outcome is Outcome.INCONCLUSIVE

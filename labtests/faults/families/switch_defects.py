@@ -22,6 +22,14 @@ FAULTS: tuple[Declared, ...] = (
         says=("{ways.switch}", "{ways.other}", "polarised"),
     ),
     _of(
+        name="one-of-two-ways-drops",
+        what="one of two equally short ways drops 1 in 2000 packets of a class that PFC holds",
+        how=(_drops(3, 500, "{ways.switch}", "{ways.port}"),),
+        when=TRAFFIC,
+        red=("paths",),
+        says=("{ways.switch} {ways.port}", "queue 3 dropped_packets grew by"),
+    ),
+    _of(
         name="a-port-ignores-dscp",
         what="the second sender's port puts all into queue 0 and says that it trusts DSCP",
         how=(fault("ignores-dscp", SW2, PORT2),),
