@@ -20,7 +20,7 @@ from labtests.history.records import KeptFact, KeptRun, KeptTest, KeptVerdict
 from labtests.history.site import write_site
 from labtests.history.store import History
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 FACTS, TIMES = 4, 3
 FACT = KeptFact(name="", measured=0.95, bound=">= 0.75", margin=0.2, unit="ratio", note="")
 VERDICT = KeptVerdict(question="Was it full?", phase="on", role="main", outcome="pass",
