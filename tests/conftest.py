@@ -63,7 +63,7 @@ RUN_WHOLE_LABS = frozenset(
 )
 """Files of which each test takes many seconds."""
 
-ONE_IN = 20  # of them; six faults and six healthy labs are drawn beside them
+ONE_IN = 30  # of them; six faults and six healthy labs are drawn beside them
 
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
