@@ -56,8 +56,11 @@ RUN_WHOLE_LABS = frozenset(
         "test_story_restoring",
         "test_story_sent",
         "test_story_signals",
+        "test_study_cluster",
+        "test_study_tuning",
         "test_three_vendors",
         "test_two_switches",
+        "test_watched_labs",
         "test_wheel_dry_run",
     }
 )
