@@ -52,8 +52,10 @@ class RowReader:
             told.take(meaning, path, value)
             return
         numbers = _by_index(value, most=meaning.counter in GAUGES)
-        if len(numbers) > MOST_QUEUES:
-            told.refuse(path, f"has {len(numbers)} numbers, which are no row of queues")
+        if not 0 < len(numbers) <= MOST_QUEUES:
+            told.refuse(
+                path, f"has {len(numbers) or 'one or no'} numbers, which is no row of queues"
+            )
             return
         for index, each in enumerate(numbers):
             told.take(meaning._replace(index=index), path, each)
@@ -72,7 +74,8 @@ def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _by_index(value: Any, *, most: bool) -> list[Any]:
-    """A number for each queue or priority; of several slices their sum, or their most."""
+    """A number for each queue or priority; of several slices their sum, or their most. None of a
+    single number: whose it is, is not told."""
     if isinstance(value, Mapping):
         slices = [_by_index(each, most=most) for each in value.values()]
         together = zip(*slices, strict=False)
@@ -81,8 +84,8 @@ def _by_index(value: Any, *, most: bool) -> list[Any]:
         try:
             value = json.loads(value)
         except ValueError:
-            return [value]
-    return value if isinstance(value, list) else [value]
+            return []
+    return value if isinstance(value, list) else []
 
 
 def _joined(values: list[Any], *, most: bool) -> Any:

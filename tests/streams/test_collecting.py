@@ -316,6 +316,18 @@ def test_of_lengths_in_several_slices_the_most_counts() -> None:
         assert values(collectors, c.HEADROOM_BYTES) == [(1, 9)]
 
 
+@pytest.mark.parametrize("alone", [9, "9", {"Slice0": 9}, "nine", [], None])
+def test_one_number_is_no_row_of_queues(alone: object) -> None:
+    """It is not that of queue 0: whose it is, is not told."""
+    row = {"IfName": PORT["comware"], "HeadroomQueLenInBytes": alone}
+    message = dialled("BufferMonitor/CommHeadroomUsages", "CommHeadroomUsage", row, T + 1)
+    with Collectors([source_of("comware", 0)], epoch_s=T) as collectors:
+        dial(collectors.sources["S"].place.port, iter([message])).result(10)
+        wait_for(lambda: "unreadable" in troubles(collectors), "what cannot be read")
+        assert "one or no numbers, which is no row of queues" in troubles(collectors)["unreadable"]
+        assert collectors.seen()[0] == ()
+
+
 def test_what_a_switch_pushes_is_an_alarm_with_port_queue_and_kind() -> None:
     row = {"IfIndex": 13, "IfName": PORT["comware"], "QueIndex": 3, "AlarmType": 3}
     message = dialled("BufferMonitor/PortQueDropEvent", "PortQueDrop", row, T + 1.5)
