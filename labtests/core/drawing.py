@@ -1,8 +1,7 @@
 """Drawings as SVG: a sheet with a title, panels with axes, and what is drawn in them.
 
 Same input, same bytes. Lengths are in SVG units (pixels at 100 %). The colours are those of Okabe
-and Ito (Color Universal Design, 2008), which colour-blind readers can tell apart; where a style
-sheet knows better, as in the report, the colour is INHERITED.
+and Ito (Color Universal Design, 2008), which colour-blind readers can tell apart.
 """
 
 import math
@@ -15,7 +14,6 @@ BLUE, VERMILION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
 PURPLE, SKY, BLACK, GREY = "#aa4499", "#56b4e9", "#222222", "#666666"
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK, GREY)
 GRID, PAPER = "#e4e4e4", "#ffffff"
-INHERITED = "inherit"
 FONT = 12.0
 LINE_HEIGHT = 15.0
 STEPS = (1, 2, 2.5, 5, 10)

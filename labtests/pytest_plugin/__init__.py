@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     run = config.stash.get(RUN, None)
     for item in filter(needs_lab, items):
         if run is not None:
-            _give_time(item, run.test_limit_s)
+            _give_time(item, run.asked.test_limit_s(run.lab))
         elif not only_lists(config):
             raise pytest.UsageError(
                 f"{item.nodeid} needs a lab: --testbed FILE (and --dry-run for a simulated one), "

@@ -42,11 +42,11 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
         opened = run.open_lab(progress_of(run))
         run.preflight.expect_fit(
             opened,
-            idle_s=run.idle_s,
+            idle_s=run.asked.idle_s(run.lab),
             tolerated=frozenset(option(run.config, "tolerate")),
             say=progress_of(run),
         )
-        if not run.planning:
+        if not run.asked.planning:
             progress_of(run)("reading the whole lab, to compare with at the end")
             run.proof.begin(opened)
         run.apply_profile(opened, progress_of(run))
@@ -92,7 +92,7 @@ def _experiment(
     with lab.restoring():
         experiment = kind(
             lab=lab,
-            pace=run.pace,
+            pace=run.asked.pace(run.lab),
             with_controls=not option(run.config, "no_controls"),
             progress=progress_of(run),
             idle=run.preflight.noise,

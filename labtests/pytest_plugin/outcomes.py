@@ -28,6 +28,7 @@ from labtests.pytest_plugin.fixtures import (
     why_no_lab,
 )
 from labtests.pytest_plugin.junit import add_not_run
+from labtests.pytest_plugin.record import blank_test
 from labtests.pytest_plugin.run import Run
 from labtests.pytest_plugin.terminal import title_of
 from labtests.report import trust
@@ -62,12 +63,12 @@ class Labels:
         """Which lab, how far it is to be trusted, and where the results go: known before anything
         can go wrong."""
         run = self._run
-        mode = ", plan" if run.planning else ""
-        mode += ", dry run" if run.dry else ""
+        mode = ", plan" if run.asked.planning else ""
+        mode += ", dry run" if run.asked.dry else ""
         head = [f"labtests: {run.testbed.name}{mode}, run folder {run.folder}"]
         head += [run.clean(f"lab: {line}") for line in run.testbed.description.splitlines()[:1]]
         if run.backend != "hardware":  # what is dialled may still say that it is emulated
-            seed = run.seed if run.dry else None
+            seed = run.asked.seed if run.asked.dry else None
             head.append(f"trust: {trust({'backend': run.backend, 'seed': seed})}")
         return head
 
@@ -81,7 +82,7 @@ class Labels:
         """Which test of how many begins, by its case too."""
         if (item := self._waiting.pop(nodeid, None)) is not None:
             begun = self._count - len(self._waiting)
-            progress_of(self._run)(f"{begun} of {self._count}: {title_of(self._blank(item))}")
+            progress_of(self._run)(f"{begun} of {self._count}: {title_of(self._blank_of(item))}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -123,9 +124,9 @@ class Labels:
         """Label a red test as fail, inconclusive or error; collect its record."""
         report = yield
         self._reported.append(report.when)
-        entry = self._records.setdefault(item.nodeid, self._blank(item))
+        entry = self._records.setdefault(item.nodeid, self._blank_of(item))
         entry["duration_s"] += report.duration
-        if report.when == "call" and report.passed and self._run.planning and needs_lab(item):
+        if report.when == "call" and report.passed and self._run.asked.planning and needs_lab(item):
             _skip(item, report)
         self._judge(entry, report, call)
         if gone := why_no_lab(call.excinfo.value if call.excinfo else None):
@@ -143,7 +144,7 @@ class Labels:
         report = yield
         clean_report(report, self._run.clean)
         if report.failed:
-            blank = self._run.blank(report.nodeid, "could not be collected")
+            blank = self._blank(report.nodeid, "could not be collected")
             error = {"outcome": Outcome.ERROR.value, "error": report.longreprtext}
             self._run.tests.append(blank | error)
         return report
@@ -158,9 +159,12 @@ class Labels:
         """Nor does a warning."""
         warning_message.message = self._run.clean(str(warning_message.message))
 
-    def _blank(self, item: pytest.Item) -> dict[str, Any]:
+    def _blank(self, nodeid: str, title: str) -> dict[str, Any]:
+        return blank_test(nodeid, title, self._run.asked.rerun(nodeid))
+
+    def _blank_of(self, item: pytest.Item) -> dict[str, Any]:
         doc = (getattr(item, "function", None) and item.function.__doc__) or item.name  # type: ignore[attr-defined]
-        return self._run.blank(item.nodeid, doc.strip().splitlines()[0])
+        return self._blank(item.nodeid, doc.strip().splitlines()[0])
 
     def _judge(
         self, entry: dict[str, Any], report: pytest.TestReport, call: pytest.CallInfo[None]
@@ -179,7 +183,7 @@ class Labels:
             report.longrepr = str(raised)  # the sentence, not our stack
 
     def _outcome_of(self, raised: BaseException, report: pytest.TestReport) -> Outcome:
-        if report.when != "call" or self._run.planning:  # a plan has no evidence to fail on
+        if report.when != "call" or self._run.asked.planning:  # a plan has no evidence to fail on
             return Outcome.ERROR
         if isinstance(raised, NotPassed):
             return raised.outcome
@@ -334,7 +338,7 @@ class Labels:
     def _report_cut_off(self, item: pytest.Item) -> None:
         """As an error of the part of the test that was cut off, and of the whole test."""
         problem = self._run.problem or "interrupted"
-        entry = self._records.setdefault(item.nodeid, self._blank(item))
+        entry = self._records.setdefault(item.nodeid, self._blank_of(item))
         entry |= {"outcome": Outcome.ERROR.value, "error": problem}
         parts: list[tuple[Any, Any, str | None]] = [("teardown", "passed", None)]
         cut_off = PARTS[min(len(self._reported), 2)]

@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import os
 import secrets
-import shlex
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -21,32 +20,28 @@ from labtests.core.errors import LabError
 from labtests.core.output import tell
 from labtests.core.private_files import replace_private, write_private
 from labtests.core.redaction import redacted_logs
-from labtests.core.seeds import SEED_UNLESS_ASKED
-from labtests.experiment import HARDWARE, SIMULATED, Pace, Span, real_pace
-from labtests.inventory import Device, Testbed, load
+from labtests.experiment import Span
+from labtests.inventory import Testbed, load
 from labtests.lab.changes import Planned
 from labtests.lab.lab import Lab
 from labtests.lab.streaming import expect_packages, open_streams
 from labtests.lease.holding import Terms, holding, tried_until
 from labtests.measure.evidence import Refresh
 from labtests.profile import planning
-from labtests.profile.reader import Profile
 from labtests.pytest_plugin.cleaning import cleaner
+from labtests.pytest_plugin.command_line import CommandLine
 from labtests.pytest_plugin.commit import commit_of
 from labtests.pytest_plugin.folder import default_reports, home, made, point_latest
 from labtests.pytest_plugin.options import (
     asked_profile,
     asked_run_directory,
     asked_testbed,
-    near,
     option,
-    soak_seconds,
-    spelled,
     testbed_source,
-    testbed_words,
 )
 from labtests.pytest_plugin.preflight import Preflight, versions_of
 from labtests.pytest_plugin.proof import Proof
+from labtests.pytest_plugin.record import Versions, lab_record
 from labtests.pytest_plugin.timed_faults import TimedFaults
 from labtests.recovery import expect_put_back
 from labtests.recovery.opening import change_journal
@@ -72,9 +67,6 @@ MODELLED = (
     "firmware, cables, optics or vendor defects (docs/simulated-lab.md)."
 )
 
-SSH_PORT = 22
-STARTS_WITHIN_S = 120.0  # three tries of servers and clients, and reading all counters
-PHASES_AT_MOST = 12
 _END_BYTES = 64
 
 
@@ -95,9 +87,10 @@ class Run:
     started: datetime
     id: str
     timed_faults: TimedFaults
+    asked: CommandLine
     tests: list[dict[str, Any]] = field(default_factory=list)
     not_run: list[str] = field(default_factory=list)
-    versions: dict[str, dict[str, str]] = field(default_factory=dict)
+    versions: Versions = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)  # how long each planned test would take
     logs: ExitStack = field(default_factory=ExitStack)
     lease: ExitStack = field(default_factory=ExitStack)
@@ -111,7 +104,6 @@ class Run:
     history_problem: str = ""  # why it could not be asked
     exit_code: int | None = None
     picked: bool = False  # some tests were left out on purpose
-    profile: Profile | None = None  # as which the lab is set before the tests
 
     def __post_init__(self) -> None:
         self.proof = Proof(self.folder)
@@ -123,28 +115,17 @@ class Run:
         path = asked_testbed(config)
         assert path is not None
         testbed = load(testbed_source(config, path))
-        profile = asked_profile(config)
+        asked = CommandLine(config, asked_profile(config))
         faults = faults_of(testbed, option(config, "fault"))  # a wrong one leaves no folder
         started = datetime.now(UTC)
         name = f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         folder = asked_run_directory(config) or home(config) / "reports" / testbed.name / name
         transcript = Transcript(made(folder) / NAME, secrets=_secrets(config, testbed))
         default_reports(config, folder)
-        run = cls(config, testbed, folder, transcript, started, name, TimedFaults(faults))
+        timed = TimedFaults(faults)
+        run = cls(config, testbed, folder, transcript, started, name, timed, asked)
         run.logs.enter_context(redacted_logs(transcript.redaction))
-        run.profile = profile
         return run
-
-    @property
-    def dry(self) -> bool:
-        """Whether the lab is a simulated one."""
-        return bool(option(self.config, "dry_run"))
-
-    @property
-    def seed(self) -> int:
-        """That of a simulated lab."""
-        asked = option(self.config, "seed")
-        return SEED_UNLESS_ASKED if asked is None else int(asked)
 
     @property
     def backend(self) -> str:
@@ -153,12 +134,7 @@ class Run:
         if self.lab is not None:
             return self.lab.backend
         real = "hardware" if self.testbed.linux_lab is None else "namespaces"
-        return "simulated" if self.dry else real
-
-    @property
-    def planning(self) -> bool:
-        """Whether nothing is to be changed, only said."""
-        return bool(option(self.config, "plan"))
+        return "simulated" if self.asked.dry else real
 
     @property
     def page(self) -> Path:
@@ -176,30 +152,6 @@ class Run:
         except OSError:
             return False
 
-    @property
-    def test_limit_s(self) -> float:
-        """Wall time in which any test has ended: a dozen phases that wait their longest."""
-        pace = self.pace
-        soak_s = soak_seconds(self.config) or 0.0
-        return PHASES_AT_MOST * (pace.phase.most_s + STARTS_WITHIN_S) + soak_s
-
-    @property
-    def pace(self) -> Pace:
-        """Durations of the phases, as asked or by default."""
-        pace = SIMULATED if self.dry else real_pace(self.lab)
-        if option(self.config, "hardware_pace"):
-            pace = HARDWARE
-        asked = option(self.config, "lab_seconds")
-        return pace if asked is None else pace.lasting(asked)
-
-    @property
-    def idle_s(self) -> float:
-        """So long the check before the first change watches counters of the idle lab."""
-        asked = option(self.config, "idle_s")
-        if self.planning:
-            return 0.0
-        return self.pace.quiet_s if asked is None else float(asked)
-
     def open_lab(self, say: Callable[[str], None]) -> Lab:
         """Connect to every device, simulated or real, and take the lab's lease. Raises LabError;
         LabHeld, LeaseBusy and NotPutBack when somebody else has the lab, or has left changes."""
@@ -207,26 +159,26 @@ class Run:
         deadline_s = clock.now_s() + 60 * option(self.config, "wait_for_lease")
         self._expect_free(deadline_s, say)
         expect_packages(testbed)
-        if self.dry:
+        if self.asked.dry:
             faults = self.timed_faults.at_start
-            self.process = simulation(testbed, seed=self.seed, faults=faults, tell=say)
+            self.process = simulation(testbed, seed=self.asked.seed, faults=faults, tell=say)
             testbed, clock = self.process.reroute(testbed), self.process.clock
         self.transcript.clock = clock
         say(f"connecting to {', '.join(device.name for device in testbed.devices)}")
         self.lab = Lab.open(
             testbed,
             clock=clock,
-            backend="simulated" if self.dry else "hardware",
+            backend="simulated" if self.asked.dry else "hardware",
             transcript=self.transcript,
             run=self.id,
         )
         self.lab.exact = self.process
-        if self.planning:
+        if self.asked.planning:
             self.lab.planned = Planned()
         else:
             self._take_lease(self.lab, max(deadline_s - WallClock().now_s(), 0.0), say)
             self.lab.ahead = change_journal(
-                self.lab, self.testbed, self.folder, self.id, dry_run=self.dry
+                self.lab, self.testbed, self.folder, self.id, dry_run=self.asked.dry
             )
         self.versions = versions_of(self.lab)
         return self.lab
@@ -234,23 +186,24 @@ class Run:
     def apply_profile(self, lab: Lab, say: Callable[[str], None]) -> None:
         """The lab is as --profile says until it is put back. Raises LabError when it cannot be:
         then nothing was changed, or what was is put back at the end."""
-        if self.profile is None:
+        profile = self.asked.profile
+        if profile is None:
             return
-        plans = planning.planned(self.profile.form, lab)
+        plans = planning.planned(profile.form, lab)
         impossible = [trouble for plan in plans for trouble in plan.impossible]
         if impossible:
             first = impossible[0]
             raise LabError(
-                f"{len(impossible)} settings cannot be as the profile {self.profile.name} wants: "
+                f"{len(impossible)} settings cannot be as the profile {profile.name} wants: "
                 f"{first.at} {first.setting}: {first.problem}\n"
-                f"  remedy: labtests plan {self.profile.file} --testbed {self.testbed.file} has all"
+                f"  remedy: labtests plan {profile.file} --testbed {self.testbed.file} has all"
             )
-        if self.planning:
+        if self.asked.planning:
             for plan in plans:
                 lab.make(plan.device, plan.steps)
             return
-        done = planning.made(self.profile.form, lab, plans)
-        say(f"profile {self.profile.name}: {len(done)} settings changed and read back")
+        done = planning.made(profile.form, lab, plans)
+        say(f"profile {profile.name}: {len(done)} settings changed and read back")
 
     def open_streams(self, lab: Lab, say: Callable[[str], None]) -> None:
         """Those that the testbed names, behind the first look at the lab: one that is told to
@@ -270,18 +223,15 @@ class Run:
         may_recover = bool(option(self.config, "recover"))
 
         def look() -> None:
-            expect_put_back(self.testbed, dry_run=self.dry, may_recover=may_recover, say=say)
+            expect_put_back(self.testbed, dry_run=self.asked.dry, may_recover=may_recover, say=say)
 
         tried_until(deadline_s, WallClock(), look, say)
 
     def _take_lease(self, lab: Lab, wait_s: float, say: Callable[[str], None]) -> None:
+        why = self.transcript.redaction.text(self.asked.typed)
         under_lock = bool(option(self.config, "under_lock"))
         terms = Terms(run=self.id, wait_s=wait_s, under_lock=under_lock)
-        self.lease.enter_context(holding(lab, why=self._why(), terms=terms, say=say))
-
-    def _why(self) -> str:
-        words = shlex.join(["pytest", *self.config.invocation_params.args])
-        return self.transcript.redaction.text(words)
+        self.lease.enter_context(holding(lab, why=why, terms=terms, say=say))
 
     def close_lab(self) -> None:
         """Put the lab back, end the sessions and the simulated lab, whatever happened."""
@@ -331,27 +281,15 @@ class Run:
     def whole(self) -> bool:
         """Whether all suites of the folders that were asked for ran to their end: a part of them, a
         plan, and a run that was cut off prove nothing of the rest."""
-        parts = self.picked or not all(map(self._is_folder, self.config.args))
+        parts = self.picked or not self.asked.whole_folders
         ended = self.exit_code in WHOLE_EXITS and not self.not_run
         judged = any(entry["verdicts"] for entry in self.tests)
-        return judged and ended and not parts and not self.planning
+        return judged and ended and not parts and not self.asked.planning
 
     @property
     def _is_news(self) -> bool:
         """Whether it says how the lab is: whole, and nobody broke the lab for it."""
-        return self.whole and not option(self.config, "fault")
-
-    def _is_folder(self, word: str) -> bool:
-        """Whether an argument means all suites of a folder; with --pyargs, of a package."""
-        if (self.config.invocation_params.dir / word).is_dir():
-            return True
-        if not self.config.getoption("pyargs", False) or not word.replace(".", "").isidentifier():
-            return False
-        try:
-            found = importlib.util.find_spec(word)
-        except (ImportError, ValueError):
-            return False
-        return found is not None and found.submodule_search_locations is not None
+        return self.whole and not self.asked.faults
 
     def body(self) -> str:
         """The page but its frame, with what was asked of devices until now."""
@@ -361,14 +299,9 @@ class Run:
     def _past(self, run: dict[str, Any]) -> Past:
         """Earlier runs, of the history and of the folder beside."""
         found = importlib.import_module("labtests.history.background")  # with SQLAlchemy behind it
-        known = found.background(self._history().place_of(self._kept_in), run, self.folder)
+        known = found.background(self._history().place_of(self.asked.kept_in), run, self.folder)
         self.history_problem = known.problem
-        return past_of(run, known, earlier_run(run, self.reports / self.testbed.name))
-
-    @property
-    def reports(self) -> Path:
-        """Where runs are, unless somebody wants one elsewhere."""
-        return home(self.config) / "reports"
+        return past_of(run, known, earlier_run(run, self.asked.reports / self.testbed.name))
 
     def leave_out(self, items: Iterable[pytest.Item]) -> None:
         """What was collected and has no outcome was not run."""
@@ -389,8 +322,8 @@ class Run:
             replace_private(self.page, sealed(self.page.read_text(encoding="utf-8")))
         self.transcript.close()
         self.logs.close()
-        if self._is_news and self.folder.resolve().is_relative_to(self.reports.resolve()):
-            point_latest(self.reports, self.folder)
+        if self._is_news and self.folder.resolve().is_relative_to(self.asked.reports.resolve()):
+            point_latest(self.asked.reports, self.folder)
         self.transcript.pack(self.folder / COMPRESSED)
         if self.tests:
             self._enter()
@@ -398,12 +331,7 @@ class Run:
     def _enter(self) -> None:
         """Into the history."""
         problem = self.history_problem
-        self._history().enter_run(self.folder, self._kept_in, tell, problem=problem)
-
-    @property
-    def _kept_in(self) -> Path | None:
-        """Where the history is that nobody names; a run that was told where to write has none."""
-        return None if asked_run_directory(self.config) is not None else self.reports
+        self._history().enter_run(self.folder, self.asked.kept_in, tell, problem=problem)
 
     @staticmethod
     def _history() -> Any:
@@ -417,42 +345,19 @@ class Run:
         """The run as docs/run-json.md describes it, without secrets."""
         told = {
             "format": FORMAT,
-            "lab": {
-                "name": self.testbed.name,
-                "file": str(self.testbed.file),
-                "description": self.testbed.description,
-                "devices": [
-                    {
-                        "name": device.name,
-                        "platform": device.platform,
-                        "roles": _roles(self.testbed, device.name),
-                        "login": _login(device),
-                        "versions": self.versions.get(device.name, {}),
-                    }
-                    for device in self.testbed.devices
-                ],
-                "links": [
-                    {
-                        "ends": [
-                            {"device": e.device, "port": e.interface} for e in (link.a, link.b)
-                        ],
-                        "speed_bits_per_s": link.speed_bits_per_s,
-                    }
-                    for link in self.testbed.links
-                ],
-            },
+            "lab": lab_record(self.testbed, self.versions),
             "id": self.id,
             "whole": self.whole,
             "backend": self.backend,
             "modelled": MODELLED if self.backend == "simulated" else "",
-            "seed": self.seed if self.dry else None,
-            "faults": list(option(self.config, "fault") or ()),
+            "seed": self.asked.seed if self.asked.dry else None,
+            "faults": self.asked.faults,
             "faults_not_met": self.timed_faults.not_met,
             "started": self.started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-            "profile": "" if self.profile is None else self.profile.name,
+            "profile": "" if self.asked.profile is None else self.asked.profile.name,
             "planned_s": self._planned_s,
-            "command_line": shlex.join(["pytest", *self.config.invocation_params.args]),
+            "command_line": self.asked.typed,
             "labtests_version": __version__,
             "commit_of_suites": commit_of(self.config.rootpath),
             "python_version": sys.version.split()[0],
@@ -471,46 +376,10 @@ class Run:
     @property
     def _planned_s(self) -> list[float] | None:
         """How long the planned tests take, at the least and at the most."""
-        if not self.planning:
+        if not self.asked.planning:
             return None
         span = sum(self.spans.values(), Span(least_s=0.0, most_s=0.0))
         return [span.least_s, span.most_s]
-
-    def blank(self, nodeid: str, title: str) -> dict[str, Any]:
-        """The record of a test of which nothing is known yet."""
-        return {
-            "id": nodeid,
-            "title": title,
-            "outcome": "skipped",
-            "duration_s": 0.0,
-            "error": None,
-            "rerun": self.rerun(nodeid),
-            "verdicts": [],
-            "phases": [],
-            "changes": [],
-        }
-
-    def rerun(self, nodeid: str) -> str:
-        """The command line that runs one test again, the same way, from any folder."""
-        config, root = self.config, self.config.rootpath
-        words = [near(root, Path(sys.executable)), "-m", "pytest", nodeid]
-        words += [spelled(config, "testbed"), testbed_words(config)]
-        if self.dry:
-            words += [spelled(config, "dry-run"), spelled(config, "seed"), str(self.seed)]
-        for name in ("lab-seconds", "idle-s"):
-            if (seconds := option(config, name.replace("-", "_"))) is not None:
-                words += [spelled(config, name), f"{seconds:g}"]
-        if self.profile is not None:
-            words += [spelled(config, "profile"), near(root, self.profile.file)]
-        flags = ("no-controls", "hardware-pace")
-        words += [spelled(config, f) for f in flags if option(config, f.replace("-", "_"))]
-        for name in ("tolerate", "fault"):
-            words += [
-                word
-                for each in option(config, name) or ()
-                for word in (spelled(config, name), each)
-            ]
-        return f"cd {shlex.quote(str(root))} && {shlex.join(words)}"
 
 
 RUN = pytest.StashKey[Run]()
@@ -522,16 +391,3 @@ def _secrets(config: pytest.Config, testbed: Testbed) -> tuple[str, ...]:
         return passwords_of(testbed.devices)
     names = names_of_passwords(testbed.devices)
     return tuple(value for name in sorted(names) if (value := os.environ.get(name)))
-
-
-def _login(device: Device) -> str:
-    """How a person logs in there."""
-    at = device.management
-    words = ["ssh", f"{at.user}@{at.host}" if at.user else at.host]
-    words[1:1] = ["-p", str(at.port)] if at.port != SSH_PORT else []
-    words[1:1] = ["-J", at.jump] if at.jump else []
-    return shlex.join(words)
-
-
-def _roles(testbed: Testbed, device: str) -> list[str]:
-    return [role for role, ends in testbed.roles.items() if any(e.device == device for e in ends)]

@@ -24,18 +24,18 @@ _COLOURS = {"pass": "green", "inconclusive": "yellow", "skipped": "yellow", UNJU
 
 def print_summary(terminal: pytest.TerminalReporter, run: Run) -> None:
     """Verdicts, or the plan."""
-    if run.planning:
+    if run.asked.planning:
         _print_plan(terminal, run)
     elif run.tests:
         terminal.section(f"verdicts ({run.backend})")
     for entry in run.tests:
-        if not run.planning or entry["outcome"] != "skipped":
+        if not run.asked.planning or entry["outcome"] != "skipped":
             _print_verdicts(_PlainLines(terminal, run), entry)
     if run.not_run:
         terminal.write_line(f"not run: {', '.join(run.not_run)}", yellow=True)
     _print_proof(terminal, run)
     _print_not_met(terminal, run)
-    if run.tests and not run.planning:
+    if run.tests and not run.asked.planning:
         terminal.section("in short")
         for word, said in in_short(run.as_json()):
             colour = _COLOURS.get(word, "red") if word.upper() in LABELS.values() else "bold"

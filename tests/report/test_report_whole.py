@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from labtests.pytest_plugin.command_line import CommandLine
 from labtests.pytest_plugin.folder import point_latest
 from labtests.pytest_plugin.options import TakenNames
 from labtests.pytest_plugin.run import Run
@@ -17,20 +18,19 @@ from labtests.report.text import brief
 Json = dict[str, Any]
 
 
-def whole(folder: Path, *args: str, pyargs: bool = False, **more: Any) -> bool:
+def whole(folder: Path, *args: str, plan: bool = False, pyargs: bool = False, **more: Any) -> bool:
     """Of a run with these arguments, which is otherwise whole."""
+    options = {"pyargs": pyargs, "labtests_plan": plan}
     config = SimpleNamespace(
         args=args,
         invocation_params=SimpleNamespace(dir=folder),
-        getoption=lambda name, default=None: {"pyargs": pyargs}.get(name, default),
+        getoption=lambda name, default=None: options.get(name, default),
     )
+    asked = CommandLine(config)  # type: ignore[arg-type]
     judged = [{"verdicts": [{"outcome": "pass"}]}]
     run = SimpleNamespace(
-        **{"config": config, "picked": False, "exit_code": 0, "not_run": [], "tests": judged}
-        | {"planning": False}
-        | more
+        **{"asked": asked, "picked": False, "exit_code": 0, "not_run": [], "tests": judged} | more
     )
-    run._is_folder = lambda word: Run._is_folder(run, word)
     return Run.whole.fget(run)  # type: ignore[attr-defined, no-any-return]
 
 
@@ -48,7 +48,7 @@ def test_a_run_is_whole_when_all_suites_of_its_folders_ran_to_their_end(tmp_path
     assert not whole(tmp_path, "suites/test_a.py::test_a")
     assert not whole(tmp_path, "suites", "suites/test_a.py")
     for cut in ({"exit_code": 2}, {"exit_code": 15}, {"not_run": ["x"]}, {"picked": True},
-                {"planning": True}, {"tests": []}, {"tests": [{"verdicts": []}]}):  # fmt: skip
+                {"plan": True}, {"tests": []}, {"tests": [{"verdicts": []}]}):  # fmt: skip
         assert not whole(tmp_path, "suites", **cut)
 
 
@@ -152,13 +152,13 @@ def test_a_sentence_without_parts_is_not_cut_within_a_figure() -> None:
 def rerun(root: Path, *, testbed: str, taken: tuple[str, ...] = ()) -> str:
     """Of a test of this folder."""
     asked = {"lab_seconds": 5.0, "no_controls": True, "tolerate": ["cables"], "fault": ["{}"]}
+    asked |= {"dry_run": True, "seed": 3}
     config = SimpleNamespace(
         getoption=lambda name: (asked | {"testbed": testbed}).get(name.removeprefix("labtests_")),
         rootpath=root,
         pluginmanager=SimpleNamespace(get_plugin=lambda _: TakenNames(taken)),
     )
-    run = SimpleNamespace(config=config, dry=True, seed=3, profile=None)
-    return Run.rerun(run, "suites/test_a.py::a[b c]")  # type: ignore[arg-type]
+    return CommandLine(config).rerun("suites/test_a.py::a[b c]")  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -201,6 +201,6 @@ def test_options_that_are_somebody_elses_here_have_their_longer_names(root: Path
 def test_a_lab_that_was_broken_on_purpose_is_not_the_latest(faults: list[str], news: bool) -> None:
     config = SimpleNamespace(getoption=lambda _: faults)
 
-    run = SimpleNamespace(config=config, whole=True)
+    run = SimpleNamespace(asked=CommandLine(config), whole=True)  # type: ignore[arg-type]
 
     assert Run._is_news.fget(run) is news  # type: ignore[attr-defined]

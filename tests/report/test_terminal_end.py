@@ -33,11 +33,12 @@ class Lines:
 
 def ended(run: Json, folder: Path, **more: Any) -> Any:
     told = SimpleNamespace(
-        **{"planning": False, "tests": run["tests"], "not_run": [], "left": "", "lab": None}
+        **{"tests": run["tests"], "not_run": [], "left": "", "lab": None}
         | {"proof": SimpleNamespace(differences=(), red=False), "folder": folder}
         | {"timed_faults": SimpleNamespace(not_met=[]), "backend": run["backend"]}
         | {"transcript": SimpleNamespace(problem=""), "page": folder / "report.html"}
         | {"clean": str, "as_json": lambda: run}
+        | {"asked": SimpleNamespace(planning=False)}
         | more
     )
     told.has_page = Run.has_page.fget(told)  # type: ignore[attr-defined]
