@@ -157,7 +157,7 @@ def _stations(evidence: Evidence) -> tuple[Station, ...]:
             _cable(evidence, nic, port),
             _station(evidence, " ".join(port), "switch port", port),
         ]
-    for a, b in zip(evidence.transit[::2], evidence.transit[1::2], strict=False):
+    for a, b in between_switches(evidence):
         found += [
             _station(evidence, " ".join(a), "switch port", a),
             _cable(evidence, a, b),
@@ -172,6 +172,11 @@ def _stations(evidence: Evidence) -> tuple[Station, ...]:
         _station(evidence, f"IP stack of {receiver.device}", "receiving stack", nic),
     ]
     return tuple({station.name: station for station in found}.values())
+
+
+def between_switches(evidence: Evidence) -> Iterator[tuple[Where, Where]]:
+    """The two ends of each cable between switches on the senders' way."""
+    return zip(evidence.transit[::2], evidence.transit[1::2], strict=False)
 
 
 def of_part(evidence: Evidence, *parts: Part) -> tuple[Station, ...]:

@@ -272,9 +272,9 @@ def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
 
 
 def cables_carried(evidence: Evidence) -> Iterator[Finding]:
-    """What one end of a host's cable counts on its way out came in at the other, where both count:
-    data one way, acknowledgements and CNPs the other. It names the cable; to the packet it is asked
-    by class, where nothing passes between two reads."""
+    """What one end of a cable counts on its way out came in at the other, where both count: data
+    one way, acknowledgements and CNPs the other. It names the cable, or the port that stands still;
+    to the packet it is asked by class, where nothing passes between two reads."""
     hosts = (*evidence.senders, *evidence.receivers, evidence.receiver)
     for place in {(p.device, p.port): p for p in hosts}.values():
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
@@ -284,6 +284,11 @@ def cables_carried(evidence: Evidence) -> Iterator[Finding]:
         if forwarded:
             received = path.received_by_nic(evidence, *nic)
             yield from _carried(evidence, (port, nic), forwarded, received)
+    for a, b in path.between_switches(evidence):
+        for out, into in ((a, b), (b, a)):
+            if forwarded := path.of_queues(evidence, out, c.QUEUE_FORWARDED_PACKETS):
+                arrived = evidence.change(into, "port", None, c.RX_PACKETS)
+                yield from _carried(evidence, (out, into), forwarded, (arrived,))
 
 
 def _carried(

@@ -23,7 +23,7 @@ from labtests.verdicts import (
     slowed_by_marks,
     witnesses,
 )
-from labtests.verdicts.sound import _carried
+from labtests.verdicts.sound import _carried, cables_carried
 
 TRUNK = ("leaf", "p9")
 
@@ -302,3 +302,33 @@ def test_frames_of_a_switch_while_late_counters_are_read_double_nothing(seconds,
     sides = (seen.change(port, "queue", 3, "sent"),), (seen.change(nic, "port", None, "got"),)
     found = tuple(_carried(seen, (port, nic), *sides))
     assert any(each.disagreement for each in found) is not agree
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [
+        (1_000_000, ""),
+        (0, "1000000 packets left leaf up and 0 came to spine down"),
+        (999_900, "1000000 packets left leaf up and 999900 came to spine down"),
+        (None, "spine down rx_packets: "),
+    ],
+)
+def test_both_ends_of_a_cable_between_switches_count_the_same(came: int | None, says: str):
+    """A port whose counters stood still at a second switch proved 0 drops there."""
+    ends = (("leaf", "up"), ("spine", "down"))
+    left = (*ends[0], "queue", 3, c.QUEUE_FORWARDED_PACKETS)
+    arrived = (*ends[1], "port", None, c.RX_PACKETS)
+    good = replace(s1(), transit=ends)
+    why = "N/A" if came is None else ""
+    seen = replace(
+        good,
+        before=(*good.before, reading(left, 70, 9.5), reading(arrived, 70, 9.5)),
+        after=(
+            *good.after,
+            reading(left, 1_000_070, 16.0),
+            reading(arrived, None if came is None else 70 + came, 16.0, why),
+        ),
+    )
+    found = [each.because for each in cables_carried(seen) if "leaf" in each.because or
+             "spine" in each.because]  # fmt: skip
+    assert [because.startswith(says) for because in found] == [True] * bool(says)
