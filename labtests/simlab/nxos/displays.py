@@ -24,7 +24,7 @@ def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """How queues are served, and what they and the port count."""
     section = switch.port(port)
     lossless = policies.no_drop(switch) if _pfc_works(switch, port) else frozenset()
-    buffers = {queue: policies.PauseBuffer() for queue in lossless}
+    buffers = {queue: policies.usual_buffer(switch, port, queue) for queue in lossless}
     return {
         "own": policies.applied(switch, section, "queuing output") is not None,
         "served": list(enumerate(policies.served(switch, section))),

@@ -182,11 +182,11 @@ def _curve(section: kit.CliSection | None) -> WredCurve | None:
 
 @dataclass(frozen=True, slots=True)
 class PauseBuffer:
-    """Of a no-drop class on the way in, in bytes. As recorded at a port of 100G by default."""
+    """Of a no-drop class on the way in, in bytes."""
 
-    size: int = 348608
-    pause: int = 77376
-    resume: int = 75712
+    size: int
+    pause: int
+    resume: int
 
 
 def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, PauseBuffer]:
@@ -194,6 +194,14 @@ def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int,
     classes = _classes(in_force(switch, port, "queuing input")).items()
     lines = {q: c.lines["pause buffer-size"] for q, c in classes if "pause buffer-size" in c.lines}
     return {queue: PauseBuffer(**line.values) for queue, line in lines.items()}
+
+
+def usual_buffer(switch: kit.EmulatedSwitch, port: str, queue: int) -> PauseBuffer:
+    """Of a no-drop class for which nothing is configured: what the network holds now. Recorded is
+    another number, of a port of 100G: 348608, 77376 and 75712 bytes."""
+    pause, resume = switch.network.pause_cells(port)[queue]
+    cells = (pause + switch.headroom_cells(port), pause, resume)
+    return PauseBuffer(*(CELL_BYTES * each for each in cells))
 
 
 def no_drop(switch: kit.EmulatedSwitch) -> frozenset[int]:
