@@ -120,10 +120,14 @@ def _running(session: kit.CliSession, call: kit.CliCall) -> str:
 # -- the box ---------------------------------------------------------------------------------------
 
 
-def _version(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
+def box_told(switch: kit.EmulatedSwitch) -> Shown:
+    """What it is, and for how long."""
     told: Shown = {"model": MODEL, "version": VERSION, "name": switch.hostname}
-    return session.show("version", uptime_s=int(switch.uptime_s()), **told)
+    return told | {"uptime_s": int(switch.uptime_s())}
+
+
+def _version(session: kit.CliSession, call: kit.CliCall) -> str:
+    return session.show("version", **box_told(session.switch))
 
 
 def _inventory(session: kit.CliSession, call: kit.CliCall) -> str:
