@@ -216,14 +216,9 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
         )
 
 
-def _of_port(shown: Queuing, name: str) -> tuple[int | None, str]:
-    return shown.port.get(name), _WORDS[name]
-
-
 def _drops(shown: Queuing) -> Iterator[tuple[str, int | None, str]]:
-    yield c.BUFFER_DROPPED_IN_PACKETS, *_of_port(shown, c.BUFFER_DROPPED_IN_PACKETS)
-    for name in sorted(shown.port.keys() - {c.BUFFER_DROPPED_IN_PACKETS}):
-        yield name, *_of_port(shown, name)
+    for name in dict.fromkeys((c.BUFFER_DROPPED_IN_PACKETS, *sorted(shown.port))):
+        yield name, shown.port.get(name), _WORDS[name]
     for name, words in (
         (c.ECN_MARKED_PACKETS, "ECN Pkts"),
         (c.WATCHDOG_DROPPED_PACKETS, "WD & Tail Drop Pkts"),
