@@ -1,7 +1,7 @@
 """Counters as readings: what an answer says of a port, a queue or priority of it, or a host."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkErrors, PortTelemetry
@@ -44,6 +44,21 @@ class Answered:
             time_s=self.reply.time_s,
             source=source,
             missing=missing if value is None else "",
+        )
+
+    def of_eight(
+        self,
+        sources: Mapping[str, str],
+        counted: Callable[[int, str], tuple[int | None, str]],
+        unit: str = "",
+    ) -> tuple[Reading, ...]:
+        """Of each queue or priority the counters that have these sources: number, and why there is
+        none."""
+        return tuple(
+            replace(self, index=n).reading((name, unit or unit_of(name)), value, words, why)
+            for n in range(8)
+            for name, words in sources.items()
+            for value, why in (counted(n, name),)
         )
 
 

@@ -16,7 +16,7 @@ from labtests.network.flow_control import (
     mask_of,
     priorities_of,
 )
-from labtests.network.memory import is_dynamic, recount_lossy, shared_use
+from labtests.network.memory import is_dynamic, recount_lossy, shared_use, threshold_cells
 from labtests.network.memory_settings import GroupCounters, GroupMemory, MemoryUse, SwitchMemory
 from labtests.network.model import SwitchModel
 from labtests.network.pause_frames import LINK_BIT
@@ -349,6 +349,15 @@ class Switch:
                 pool_used_cells=int(lane.pool_used),
             )
             for i, lane in enumerate(self._tables.lane[first : first + 8])
+        )
+
+    def pause_cells(self, port: str) -> tuple[tuple[int, int], ...]:
+        """Shared cells at which a group of priorities 0..7 would be paused now, and go on again."""
+        first, state = 8 * self._ports[port], self._network.state
+        return tuple(
+            (cells, max(cells - int(lane.xon_offset_cells), int(lane.xon_cells)))
+            for i, lane in enumerate(self._tables.lane[first : first + 8])
+            for cells in (int(threshold_cells(state, self._row, first + i)),)
         )
 
     def memory_use(self) -> MemoryUse:

@@ -99,3 +99,12 @@ def test_each_display_is_refused_in_place_of_the_other():
     ):
         with pytest.raises(UnreadableOutput):
             parse(load(name))
+
+
+def test_what_is_told_by_cdp_is_not_taken_for_that_of_the_port_above():
+    text = load("lldp_neighbors.manual-dcbx").text
+    begin, end = text.index(" DCBX Control"), text.index(" Port VLAN ID")
+    cdp = "CDP neighbor-information of port 9[GigabitEthernet1/0/9]:\n"
+    assert parse_dcbx_heard(reply(f"{text}{cdp} CDP neighbor index : 4\n"))
+    with pytest.raises(UnreadableOutput):
+        parse_dcbx_heard(reply(f"{text[:begin]}{text[end:]}{cdp}{text[begin:end]}"))

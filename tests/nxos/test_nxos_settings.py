@@ -384,7 +384,11 @@ def test_what_the_clock_says_of_its_source_is_no_configuration(bench, driver):
 def test_what_a_class_may_hold_is_what_is_in_force_and_acts_on_packets(bench, driver):
     driver.set_pfc(OUT, PfcSetting(mode="on", priorities=frozenset({5})))
     (shown,) = driver.memory_limits(OUT).priorities
-    assert shown == PriorityMemory(priority=5, headroom_bytes=271_232, static_bytes=77_376)
+    lane = bench.switch.network._tables.lane[8 * bench.switch.network._ports[OUT] + 5]
+    (pause, resume) = bench.switch.network.pause_cells(OUT)[5]
+    assert resume == pause - int(lane.xon_offset_cells) > 0
+    assert shown.static_bytes == 208 * pause
+    assert shown.headroom_bytes == 208 * int(lane.headroom_cells)
     own = BufferThresholds(priority=5, unit="bytes", static=41_600, xon=20_800)
     driver.set_buffer_thresholds(OUT, (own,))
     (shown,) = driver.memory_limits(OUT).priorities

@@ -44,7 +44,7 @@ def queuing(port: str = "Ethernet1/51") -> str:
         served=list(enumerate(DELIVERED)),
         queues=[idle] * 5 + [busy] + [idle] * 2,
         shut_drops=[0] * 8,
-        buffers={5: PauseBuffer()},
+        buffers={5: PauseBuffer(size=348608, pause=77376, resume=75712)},
         drops=PortDrops(**{**none, "input_buffer_drops": 19490}),
         lossless={5},
         pauses=[PauseFrames(received=0, sent=150 if n == 5 else 0) for n in range(8)],

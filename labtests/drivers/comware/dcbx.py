@@ -8,7 +8,6 @@ two displays of LLDP, of which the manuals have the standard version only: anoth
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from labtests.capabilities.facts import DcbxState, DcbxTold, DcbxView
@@ -17,8 +16,8 @@ from labtests.capabilities.settings import DCBX
 from labtests.drivers.comware.pfc import PORTS
 from labtests.drivers.comware.session import ComwarePart, PortSetting, line, show
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
-from labtests.drivers.displays import ValueKind, read_one
-from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.displays import ANY, MAYBE, ValueKind, read
+from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -51,10 +50,6 @@ class Dcbx(PortSetting[DcbxSetting]):
 
 # -- what is told, and heard -----------------------------------------------------------------------
 
-_PART = COMWARE.shape(r"LLDP <way:local|neighbor>-information of port <:number>\[<port:port>:?\]:?")
-_OTHER_PART = re.compile(r"\S.* of port .*|Global .*")
-_BEGINS = re.compile(r" *DCBX [Cc]ontrol info:")
-_INSIDE = re.compile(r"  .*| *DCBX .*| *Oper version .*")
 _shapes = COMWARE.also(
     version=ValueKind("Standard", str.lower),
     flags=ValueKind(
@@ -80,8 +75,8 @@ def _shares(into: str) -> tuple[Any, ...]:
 
 
 _DCBX = record(
-    "",
-    _line("DCBX [Cc]ontrol info:", _line("Oper version : <version:version>")),
+    "DCBX [Cc]ontrol info:",
+    _line("Oper version : <version:version>"),
     _line(
         "DCBX ETS configuration info:",
         _line("CBS : (True|False)"),
@@ -104,7 +99,13 @@ _DCBX = record(
         stage=4,
     ),
     make=lambda version, pfc, **_: DcbxTold(version=version, pfc=pfc),
+    into="told",
+    times=MAYBE,
+    stage=1,
 )
+_OF_A_PORT = r"LLDP {}-information of port <:number>\[<port:port>:?\]:?"
+_UNREAD = r"(?!DCBX |Oper version |(LLDP|CDP) \w+-information of port ).*"
+"""All else that is told of a port, or of none."""
 
 
 def parse_dcbx_told(reply: Reply) -> dict[str, DcbxTold]:
@@ -118,47 +119,22 @@ def parse_dcbx_heard(reply: Reply) -> dict[str, DcbxTold]:
 
 
 def _told(reply: Reply, way: str) -> dict[str, DcbxTold]:
-    found: dict[str, DcbxTold] = {}
-    ports = 0
-    for its_way, port, lines in _parts(reply):
-        ports += its_way == way
-        block = _block(reply, lines)
-        if block and (its_way != way or port in found):
-            refuse(reply, f"DCBX is told of {port or 'no port'} out of place, or twice")
-        if block:
-            found[port] = read_one(
-                replace(reply, text="".join(f"{each}\n" for each in block)), _DCBX
-            )
+    port = record(
+        _OF_A_PORT.format(way),
+        many(_UNREAD),
+        _DCBX,
+        many(_UNREAD, stage=2),
+        make=lambda port, told: [(port, each) for each in told],
+        times=ANY,
+    )
+    other = many(r"CDP \w+-information of port .*", many(_UNREAD))
+    ports = read(reply, port, other, many(_UNREAD))
     if not ports and (way == "local" or reply.text.strip()):
         refuse(reply, f"no port is shown with LLDP {way}-information", _LLDP_ON)
-    return found
-
-
-def _parts(reply: Reply) -> Iterator[tuple[str, str, list[str]]]:
-    """(way, port, lines) of each; what is of no port has neither."""
-    way, port, lines = "", "", list[str]()
-    for text in whole_lines(reply):
-        if _OTHER_PART.fullmatch(text):
-            yield way, port, lines
-            match = _PART.pattern.fullmatch(text.strip())
-            values = _PART.values(reply, match) if match else {"way": "", "port": ""}
-            way, port, lines = values["way"], values["port"], []
-        else:
-            lines.append(text)
-    yield way, port, lines
-
-
-def _block(reply: Reply, lines: list[str]) -> list[str]:
-    """The lines that are about DCBX."""
-    starts = [number for number, text in enumerate(lines) if _BEGINS.fullmatch(text)]
-    start = starts[0] if starts else len(lines)
-    end = next((n for n in range(start, len(lines)) if not _INSIDE.fullmatch(lines[n])), len(lines))
-    block = [each for each in lines[start:end] if each.strip()]
-    if sum(bool(re.match(" *DCBX ", each)) for each in lines) != sum(
-        bool(re.match(" *DCBX ", each)) for each in block
-    ):
-        refuse(reply, "it has lines about DCBX in two places")
-    return block
+    found = [each for told in ports for each in told]
+    if len(dict(found)) != len(found):
+        refuse(reply, "DCBX is told twice of a port")
+    return dict(found)
 
 
 _LLDP_ON = "see that LLDP is on at both ends: lldp global enable"

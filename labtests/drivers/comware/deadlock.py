@@ -9,7 +9,6 @@ alternatives, and that `recover` is taken where nothing is to be recovered.
 No command was found that shows what the detection did: only packets tell.
 """
 
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal
@@ -18,12 +17,18 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import DeadlockDetecting
 from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection
 from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.session import CLI, ComwareSetting, NumberLines, PortSetting, line
+from labtests.drivers.comware.session import (
+    CLI,
+    ComwareSetting,
+    NumberLines,
+    PortSetting,
+    included,
+    line,
+)
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
-from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking
-from labtests.transport.commands import CliLine, cli
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 _TICK_MS = {"high": 1, "normal": 10, "low": 100}
@@ -31,10 +36,6 @@ _MOST_TICKS = 15  # of those timers
 _WORDS = ("priority-flow-control", "deadlock")
 _DETECT = NumberLines("priority-flow-control deadlock cos", "interval", undone_by="")
 _RELEASE = NumberLines("priority-flow-control deadlock auto-recover cos", "delay", undone_by="")
-_OF_THE_SWITCH = cli(
-    re.compile(r"[a-z|-]+"), "display", "current-configuration", "|", "include", "deadlock|return"
-)
-"""The last line of a configuration is `return`: without it, the answer was cut."""
 _PRECISION = COMWARE.shape("priority-flow-control deadlock precision <word:high|normal|low>")
 _ACTION = COMWARE.shape(
     "priority-flow-control deadlock auto-recover action <word:forwarding|discard>"
@@ -55,11 +56,8 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
 
     def read(self, port: str) -> Asking[DeadlockTimes]:
         """As configured; what is not there is the default."""
-        reply = yield from CLI.answer(_OF_THE_SWITCH)
-        texts = tuple(text.strip() for text in whole_lines(reply))
-        if "return" not in texts[-1:]:
-            refuse(reply, "the configuration does not end with `return`: it seems cut off")
-        said = Section(head="the switch", lines=texts)
+        reply, texts = yield from included("deadlock")
+        said = Section(head="the switch", lines=tuple(text.strip() for text in texts))
         said.expect_known(reply, _ABOUT, *_ALL)
         precision, action = (_word(said, reply, shape) for shape in (_PRECISION, _ACTION))
         return DeadlockTimes(

@@ -147,7 +147,7 @@ def _shown(part: ComwarePart, port: str) -> Asking[tuple[Reply, PfcPort | None]]
 
 # the same whether there is a row or not: a difference needs one source before and after
 _SOURCE = "display priority-flow-control: {} (0 where PFC is on and no row)"
-_COUNTERS = ((PFC_RX_FRAMES, "Recv"), (PFC_TX_FRAMES, "Sent"))
+_SOURCES = {PFC_RX_FRAMES: _SOURCE.format("Recv"), PFC_TX_FRAMES: _SOURCE.format("Sent")}
 
 
 class PfcFrames(ComwarePart, PfcTelemetry):
@@ -167,14 +167,12 @@ class PfcFrames(ComwarePart, PfcTelemetry):
 
     def _of_port(self, port: str) -> Asking[tuple[Reading, ...]]:
         reply, found = yield from _shown(self, port)
-        return tuple(
-            Answered(reply, port, "priority", priority).reading(
-                (counter, "frames"), value, _SOURCE.format(words), missing
-            )
-            for priority in range(8)
-            for values, missing in [_frames(found, priority)]
-            for (counter, words), value in zip(_COUNTERS, values, strict=True)
-        )
+
+        def counted(priority: int, counter: str) -> tuple[int | None, str]:
+            (received, sent), missing = _frames(found, priority)
+            return received if counter == PFC_RX_FRAMES else sent, missing
+
+        return Answered(reply, port, "priority").of_eight(_SOURCES, counted, "frames")
 
 
 def _frames(found: PfcPort | None, priority: int) -> tuple[tuple[int | None, int | None], str]:

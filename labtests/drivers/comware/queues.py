@@ -19,7 +19,7 @@ from labtests.capabilities.records import Reading
 from labtests.drivers.comware.session import ComwarePart
 from labtests.drivers.comware.values import COMWARE, NO_NUMBER, maybe, record
 from labtests.drivers.displays import ANY, Count, PortDisplay, Unfit
-from labtests.drivers.readings import Answered, unit_of
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 
 _WORDS = {
@@ -69,16 +69,13 @@ class Queues(ComwarePart, QueueTelemetry):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters for each of the eight queues; None for a queue that was not shown."""
         reply, shown = yield from self.shown(QUEUES, port)
-        return tuple(
-            Answered(reply, port, "queue", queue).reading(
-                (counter, unit_of(counter)),
-                shown.get(queue, {}).get(counter),
-                words,
-                NO_NUMBER if queue in shown else f"the switch did not show queue {queue}",
-            )
-            for queue in range(8)
-            for counter, words in _WORDS.items()
-        )
+
+        def counted(queue: int, counter: str) -> tuple[int | None, str]:
+            if queue not in shown:
+                return None, f"the switch did not show queue {queue}"
+            return shown[queue].get(counter), NO_NUMBER
+
+        return Answered(reply, port, "queue").of_eight(_WORDS, counted)
 
 
 # -- drops and marks of a port ---------------------------------------------------------------------

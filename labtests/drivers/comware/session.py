@@ -15,14 +15,15 @@ from labtests.capabilities import settings as s
 from labtests.drivers import displays
 from labtests.drivers.comware.values import COMWARE, NAMES, full_name, wrong_port
 from labtests.drivers.displays import Cli, CliPart, LineSetting, Refusals, Section, ViewSetting
-from labtests.drivers.parsing import refuse
+from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking
-from labtests.transport.commands import CliLine
+from labtests.transport.commands import CliLine, cli
 from labtests.transport.protocol import Reply
 
 WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*!-]{1,80}")
 """What the CLI takes as one word: no blank, no line end, no `?` (help), no `|` (a filter) and no
 quotes. Names of tables and ports have no other characters (Comware 7: names are words)."""
+_FILTER = re.compile(r"[a-z0-9|-]+")
 _CONFIGURED = ("display", "current-configuration", "interface")
 
 REFUSALS = Refusals(
@@ -89,6 +90,16 @@ def interfaces() -> Asking[tuple[Reply, tuple[ConfigSection, ...]]]:
     """The configuration of every interface of the switch."""
     reply = yield from show(*_CONFIGURED)
     return reply, tuple(s for s in parse_configuration(reply) if s.interface is not None)
+
+
+def included(words: str) -> Asking[tuple[Reply, tuple[str, ...]]]:
+    """The lines of the configuration that have one of these words (`a|b`), with their margins. The
+    last line of a configuration is `return`: without it, the answer was cut."""
+    reply = yield from CLI.answer(cli(_FILTER, *_CONFIGURED[:2], "|", "include", f"{words}|return"))
+    texts = tuple(text.rstrip() for text in whole_lines(reply))
+    if [text.strip() for text in texts[-1:]] != ["return"]:
+        refuse(reply, "the configuration does not end with `return`: it seems cut off")
+    return reply, texts
 
 
 # -- what is asked and set -------------------------------------------------------------------------

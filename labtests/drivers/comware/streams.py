@@ -21,13 +21,13 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import DialOut, Scope, StreamSetting
 from labtests.capabilities.settings import STREAM, Commands
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
-from labtests.drivers.comware.session import CLI, QUIT, ComwareSetting, line
+from labtests.drivers.comware.session import QUIT, ComwareSetting, included, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
-from labtests.drivers.parsing import refuse, whole_lines
+from labtests.drivers.parsing import refuse
 from labtests.drivers.parts import PlatformPart
 from labtests.transport.asking import Asking
-from labtests.transport.commands import CliLine, cli
+from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 OURS, EVENTS = "labtests", "labtests-events"
@@ -94,12 +94,7 @@ class ComwareStreams(PlatformPart, Streaming):
 
 # -- the subscription ------------------------------------------------------------------------------
 
-_CONFIGURATION = cli(
-    re.compile(r"[a-z0-9|-]+"),
-    *("display", "current-configuration", "|", "include"),
-    "grpc|packet-drop|telemetry|sensor|destination-group|ipv4-address|subscription|return",
-)
-"""The last line of a configuration is `return`: without it, the answer was cut."""
+_ABOUT = "grpc|packet-drop|telemetry|sensor|destination-group|ipv4-address|subscription"
 _GRPC = "grpc enable"
 _DROPS = "buffer packet-drop alarm enable"
 _GROUP = re.compile(r" (sensor-group|destination-group|subscription) (\S+)")
@@ -126,10 +121,7 @@ class ComwareStream(ComwareSetting[StreamSetting]):
 
     def read(self, port: str) -> Asking[StreamSetting]:
         """As configured."""
-        reply = yield from CLI.answer(_CONFIGURATION)
-        texts = tuple(text.rstrip() for text in whole_lines(reply))
-        if "return" not in texts[-1:]:
-            refuse(reply, "the configuration does not end with `return`: it seems cut off")
+        reply, texts = yield from included(_ABOUT)
         lines = {text.strip() for text in texts}
         ours = _ours(reply, _groups(texts))
         return StreamSetting(on=_GRPC in lines, ours=ours, drop_alarms=_DROPS in lines)

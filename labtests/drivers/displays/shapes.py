@@ -9,7 +9,7 @@ its margins.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -79,6 +79,12 @@ class Shape:
         """What a line of this shape begins with, for a refusal."""
         begin = _BEGIN.match(self.text)
         return (begin[0].strip() if begin else "") or self.text
+
+    def first(self, lines: Iterable[str]) -> dict[str, Any]:
+        """What the first of these lines says that is of this shape; nothing where there is none."""
+        match = next((found for text in lines if (found := self.pattern.fullmatch(text))), None)
+        told = {} if match is None else match.groupdict()
+        return {name: self.readers[name](text) for name, text in told.items() if text is not None}
 
     def values(self, reply: Reply, match: re.Match[str]) -> dict[str, Any]:
         """The values of a line; one whose part of the line is not there is left out."""

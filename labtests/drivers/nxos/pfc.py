@@ -5,7 +5,7 @@ the priorities are the same at every port. What is read is a port's own mode and
 They follow the ports whose mode is on: one that is not leaves them as they are while another is.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,9 +64,7 @@ class NxosPfc(PolicySetting[PfcSetting], SharedPriorities):
         return PfcSetting(mode=self._mode(of, port), priorities=lossless)
 
     def _mode(self, of: Configured, port: str) -> Any:
-        lines = of.lines(self.device, port)
-        modes = [match for text in lines if (match := _MODE.pattern.fullmatch(text))]
-        return modes[0]["mode"] if modes else "auto"
+        return _MODE.first(of.lines(self.device, port)).get("mode", "auto")
 
     def _use(self, of: Configured, place: PolicyPlace, wanted: PfcSetting) -> Use:
         """The classes of whoever made the policy, with these pauses."""
@@ -152,7 +150,8 @@ PORTS = NXOS.record(
     make=_frames,
     order="unique",
 )
-_SOURCE = "show interface priority-flow-control detail: {}"
+_SOURCE = "show interface priority-flow-control detail"
+_SOURCES = {PFC_RX_FRAMES: f"{_SOURCE}: Rx", PFC_TX_FRAMES: f"{_SOURCE}: Tx"}
 
 
 def parse_pfc_detail(reply: Reply) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -169,11 +168,11 @@ class NxosPfcFrames(NxosPart, PfcTelemetry):
         found = parse_pfc_detail(reply)
         return tuple(each for port in ports for each in self._of_port(reply, found, port))
 
-    def _of_port(self, reply: Reply, found: Any, port: str) -> Iterator[Reading]:
-        counts = found.get(self.port(port))
-        for priority in range(8):
-            at = Answered(reply, port, "priority", priority)
-            for number, (name, words) in enumerate(((PFC_RX_FRAMES, "Rx"), (PFC_TX_FRAMES, "Tx"))):
-                value = None if counts is None else counts[number][priority]
-                missing = "the switch shows nothing of this port"
-                yield at.reading((name, "frames"), value, _SOURCE.format(words), missing)
+    def _of_port(self, reply: Reply, found: Any, port: str) -> tuple[Reading, ...]:
+        shown = dict(zip(_SOURCES, found.get(self.port(port), ()), strict=False))
+
+        def counted(priority: int, name: str) -> tuple[int | None, str]:
+            value = shown[name][priority] if shown else None
+            return value, "the switch shows nothing of this port"
+
+        return Answered(reply, port, "priority").of_eight(_SOURCES, counted, "frames")

@@ -41,9 +41,8 @@ class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
 
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
-        lines = yield from self.told(port)
-        found = [match for text in lines if (match := _MTU.pattern.fullmatch(text))]
-        return int(found[0]["bytes"]) + HEADER_BYTES if found else None
+        mtu: int | None = _MTU.first((yield from self.told(port))).get("bytes")
+        return None if mtu is None else mtu + HEADER_BYTES
 
     def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line."""

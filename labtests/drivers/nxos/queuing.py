@@ -15,7 +15,7 @@ from labtests.capabilities.records import Reading
 from labtests.drivers.displays import ANY, SOME, Line, PortDisplay, Unfit
 from labtests.drivers.nxos.ports import ClassBuffer
 from labtests.drivers.nxos.session import NXOS, NxosPart
-from labtests.drivers.readings import Answered, unit_of
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 
 _PASSED = re.compile(r"[-+=\s]*")
@@ -191,16 +191,14 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters of each of the eight queues."""
         reply, shown = yield from self.shown(QUEUING, port)
-        return tuple(
-            Answered(reply, port, "queue", queue).reading(
-                (name, unit_of(name)),
-                shown.queues.get(queue, {}).get(name),
-                f"show queuing interface: {_WORDS[name]}",
-                f"no line {_WORDS[name]!r}" if queue in shown.queues else "no block of this group",
-            )
-            for queue in range(8)
-            for name in _SHOWN
-        )
+        sources = {name: f"show queuing interface: {_WORDS[name]}" for name in _SHOWN}
+
+        def counted(queue: int, name: str) -> tuple[int | None, str]:
+            if queue not in shown.queues:
+                return None, "no block of this group"
+            return shown.queues[queue].get(name), f"no line {_WORDS[name]!r}"
+
+        return Answered(reply, port, "queue").of_eight(sources, counted)
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """The port's own; marks, which are counted by queue, as their sum. What is dropped on the
@@ -218,14 +216,9 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
         )
 
 
-def _of_port(shown: Queuing, name: str) -> tuple[int | None, str]:
-    return shown.port.get(name), _WORDS[name]
-
-
 def _drops(shown: Queuing) -> Iterator[tuple[str, int | None, str]]:
-    yield c.BUFFER_DROPPED_IN_PACKETS, *_of_port(shown, c.BUFFER_DROPPED_IN_PACKETS)
-    for name in sorted(shown.port.keys() - {c.BUFFER_DROPPED_IN_PACKETS}):
-        yield name, *_of_port(shown, name)
+    for name in dict.fromkeys((c.BUFFER_DROPPED_IN_PACKETS, *sorted(shown.port))):
+        yield name, shown.port.get(name), _WORDS[name]
     for name, words in (
         (c.ECN_MARKED_PACKETS, "ECN Pkts"),
         (c.WATCHDOG_DROPPED_PACKETS, "WD & Tail Drop Pkts"),

@@ -34,15 +34,15 @@ class _Ingress(PolicySetting[s.T]):
     def groups(self, of: Configured, classes: Classes) -> Groups:
         """The first class that matches counts."""
         matched = {name: self._matched(of, name) for name in {each.name for each in classes}}
-        told = [(each, matched[each.name], self._group(each)) for each in classes]
+        told = [(each, matched[each.name], _GROUP.first(each.lines)) for each in classes]
         whats = {what for _, (what, _), _ in told if what}
         if len(whats) > 1:
             raise self.reject(IPQOS, "it classifies by DSCP and by CoS", "use one of them")
         what = whats.pop() if whats else ""
         groups: dict[int, int] = {}
-        for each, (_, values), group in told:
+        for each, (_, values), said in told:
             for value in _SOURCES.get(what, range(1)) if each.name == _OTHERS else values:
-                groups.setdefault(value, group)
+                groups.setdefault(value, said.get("group", 0))
         return what, tuple(groups.get(value, 0) for value in _SOURCES.get(what, range(1)))
 
     def _matched(self, of: Configured, name: str) -> tuple[str, frozenset[int]]:
@@ -67,11 +67,6 @@ class _Ingress(PolicySetting[s.T]):
         except Unfit as problem:
             raise self.reject(where, str(problem), "write the values as numbers") from problem
         return whats.pop(), frozenset().union(*values)
-
-    def _group(self, each: Block) -> int:
-        found = [_GROUP.pattern.fullmatch(text) for text in each.lines]
-        groups = [int(match["group"]) for match in found if match is not None]
-        return groups[0] if groups else 0
 
     def made(self, place: PolicyPlace, wanted: Groups) -> Use:
         """A policy of ours that does this."""

@@ -17,7 +17,7 @@ from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting
 from labtests.drivers.nxos.session import NXOS, NxosPart, NxosSetting, line, show
-from labtests.drivers.readings import Answered, unit_of
+from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -98,7 +98,7 @@ def parse_pfc_queue(reply: Reply) -> WatchdogView:
     return read_one(reply, _VIEW, skip=_PASSED)
 
 
-_COUNTED = {
+_COUNTED: dict[str, str] = {
     "Shutdown": c.WATCHDOG_SHUTDOWNS,
     "Restored": c.WATCHDOG_RESTORED,
     "Total pkts drained": "",
@@ -184,10 +184,8 @@ class NxosWatchdog(NxosPortSetting[PortWatchdog]):
 
     def read(self, port: str) -> Asking[PortWatchdog]:
         """From the port's configuration."""
-        lines = yield from self.told(port)
-        said = (_AT_A_PORT.pattern.fullmatch(text) for text in lines)
-        found: list[Any] = [match["mode"] for match in said if match]
-        return found[0] if found else "unset"
+        mode: PortWatchdog = _AT_A_PORT.first((yield from self.told(port))).get("mode", "unset")
+        return mode
 
     def lines(self, port: str, earlier: PortWatchdog, wanted: PortWatchdog) -> Iterator[CliLine]:
         """One line."""
@@ -201,14 +199,11 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See WatchdogTelemetry."""
         reply, groups = yield from self.shown(PFC_QUEUE_DETAIL, port)
-        return tuple(
-            Answered(reply, port, "priority", queue).reading(
-                (counter, unit_of(counter)),
-                groups.get(queue, {}).get(counter),
-                f"show queuing pfc-queue: {words}",
-                "no block of this group",
-            )
-            for queue in range(8)
-            for words, counter in _COUNTED.items()
-            if counter
-        )
+        sources = {
+            name: f"show queuing pfc-queue: {words}" for words, name in _COUNTED.items() if name
+        }
+
+        def counted(queue: int, counter: str) -> tuple[int | None, str]:
+            return groups.get(queue, {}).get(counter), "no block of this group"
+
+        return Answered(reply, port, "priority").of_eight(sources, counted)

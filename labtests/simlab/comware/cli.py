@@ -98,15 +98,21 @@ IN_USER_VIEW = {
     "reset counters interface [ <port> ]": kit.reset,
     "reset packet-drop interface [ <port> ]": kit.reset,
 }
+KINDS = {
+    "": kit.SectionKind(settings=SYSTEM, changed=_apply_system),
+    "interface": ports.KIND,
+    wred.TABLE: wred.KIND,
+    **maps.KINDS,
+    **telemetry.KINDS,
+}
 IN_SYSTEM_VIEW = {
     **kit.settings("", UNDO, SYSTEM),
     **kit.settings("interface", UNDO, ports.PFC),
-    **wred.IN_SYSTEM_VIEW,
+    **kit.objects(KINDS, UNDO),
     "quit": kit.leave,
     "return": kit.to_top,
     "interface <port>": kit.enter("interface"),
     "interface range <port> to <last>": kit.CliCommand(_enter_range),
-    **{f"qos map-table {name}": kit.enter(name) for name in maps.KINDS},
     **telemetry.OF_SYSTEM_VIEW,
 }
 BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
@@ -116,35 +122,7 @@ BELOW = DISPLAYS | SAVE | IN_SYSTEM_VIEW
 VIEWS = {
     "user": kit.View(prompt="<{host}>", commands=DISPLAYS | SAVE | IN_USER_VIEW),
     "system": kit.View(prompt="[{host}]", up="user", commands=BELOW),
-    "interface": kit.View(
-        prompt="[{host}-{name}]",
-        several="[{host}-if-range]",
-        up="system",
-        commands=BELOW | kit.settings("interface", UNDO, ports.SETTINGS) | deadlock.RECOVER,
-    ),
-    wred.TABLE: kit.View(
-        prompt="[{host}-wred-table-{name}]",
-        up="system",
-        commands=BELOW | kit.settings(wred.TABLE, UNDO, wred.SETTINGS) | wred.IN_TABLE,
-    ),
-    **{
-        name: kit.View(
-            prompt=f"[{{host}}-maptbl-{name}]",
-            up="system",
-            commands=BELOW | kit.settings(name, UNDO, kind.settings),
-        )
-        for name, kind in maps.KINDS.items()
-    },
-    **{
-        name: kit.View(
-            prompt="[{host}-telemetry]"
-            if name == telemetry.TELEMETRY
-            else f"[{{host}}-telemetry-{name}-{{name}}]",
-            up="system" if name == telemetry.TELEMETRY else telemetry.TELEMETRY,
-            commands=BELOW | commands,
-        )
-        for name, commands in telemetry.OF_VIEWS.items()
-    },
+    **kit.object_views(KINDS, UNDO, "system", BELOW),
 }
 
 COMWARE = kit.SwitchCli(
@@ -152,13 +130,7 @@ COMWARE = kit.SwitchCli(
     pager=words.PAGER,
     arguments=_arguments,
     views=VIEWS,
-    kinds={
-        "": kit.SectionKind(settings=SYSTEM, changed=_apply_system),
-        "interface": ports.KIND,
-        wred.TABLE: wred.KIND,
-        **maps.KINDS,
-        **telemetry.KINDS,
-    },
+    kinds=KINDS,
     screens=Path(__file__).parent / "screens",
     types=words.TYPES,
     hostname="sysname",

@@ -55,7 +55,12 @@ def _changed(switch: kit.EmulatedSwitch, section: kit.CliSection) -> None:
 
 KINDS = {
     name: kit.SectionKind(
-        header=f"qos map-table {name}", settings=(_setting(name),), changed=_changed
+        header=f"qos map-table {name}",
+        typed=f"qos map-table {name}",
+        removable=False,
+        prompt=f"[{{host}}-maptbl-{name}]",
+        settings=(_setting(name),),
+        changed=_changed,
     )
     for name in DELIVERED
 }

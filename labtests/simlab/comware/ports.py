@@ -150,5 +150,11 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
 
 
 KIND = kit.SectionKind(
-    header="interface {name}", settings=SETTINGS, fixed=("port link-mode bridge",), changed=_changed
+    header="interface {name}",
+    prompt="[{host}-{name}]",
+    several="[{host}-if-range]",
+    settings=SETTINGS,
+    fixed=("port link-mode bridge",),
+    changed=_changed,
+    more=deadlock.RECOVER,
 )

@@ -10,38 +10,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.simlab import switch_cli as kit
 from labtests.simlab.comware.sensors import EVENTS, SENSORS
 from labtests.simlab.streaming.dialled import Dialled
-from labtests.simlab.switch_cli import (
-    CliCall,
-    CliCommand,
-    CliSection,
-    CliSession,
-    CliSetting,
-    CommandRefused,
-    EmulatedSwitch,
-    SectionKind,
-    enter,
-    remove,
-    setting,
-    settings,
-    top,
-)
 from labtests.simlab.switch_cli.configuration import Configuration
 from labtests.simlab.switch_cli.grammar import TypedWord
 
 TELEMETRY = "telemetry"
-_HERE = top(TELEMETRY, TELEMETRY)
+_HERE = kit.top(TELEMETRY, TELEMETRY)
 GROUPS = {"sensor-group": "sensor group", "destination-group": "destination group"}
 SUBSCRIPTION = "subscription"
 IN_SYSTEM_VIEW = (
-    setting("grpc enable"),
-    setting("buffer packet-drop alarm enable"),
-    setting(
+    kit.setting("grpc enable"),
+    kit.setting("buffer packet-drop alarm enable"),
+    kit.setting(
         "buffer usage threshold queue <queue> ratio <percent>",
         key="buffer usage threshold queue <queue>",
     ),
-    setting(
+    kit.setting(
         "buffer usage threshold headroom queue <queue> ratio <percent>",
         key="buffer usage threshold headroom queue <queue>",
     ),
@@ -83,7 +69,7 @@ def _has(configuration: Configuration) -> bool:
 
 
 def _lines(
-    subscription: CliSection, groups: dict[tuple[str, str], CliSection]
+    subscription: kit.CliSection, groups: dict[tuple[str, str], kit.CliSection]
 ) -> Iterator[Dialled]:
     sensors = tuple(
         (path.values["path"], group.values.get("interval", 0))
@@ -97,57 +83,58 @@ def _lines(
             yield Dialled(subscription.name, host, port, sensors)
 
 
-def _there(switch: EmulatedSwitch, section: CliSection, call: CliCall) -> None:
-    kind = next(kind for kind in GROUPS if kind in call.keywords)
-    path = (*_HERE, (kind, call.values["group"]))
-    if path[-1] not in switch.configuration.find(_HERE).sections:
-        raise CommandRefused(f"The {GROUPS[kind]} does not exist.")
-
-
-def follow(switch: Any, section: CliSection) -> None:
+def follow(switch: Any, section: kit.CliSection) -> None:
     """The switch dials as it is configured now."""
     switch.dials.follow()
 
 
-_LINES: dict[str, tuple[CliSetting, ...]] = {
-    "sensor-group": (setting("sensor path <path>", key="sensor path <path>"),),
+_LINES: dict[str, tuple[kit.CliSetting, ...]] = {
+    "sensor-group": (kit.setting("sensor path <path>", key="sensor path <path>"),),
     "destination-group": (
-        setting("ipv4-address <address> port <tcp>", key="ipv4-address <address> port <tcp>"),
+        kit.setting("ipv4-address <address> port <tcp>", key="ipv4-address <address> port <tcp>"),
     ),
     SUBSCRIPTION: (
-        setting(
+        kit.setting(
             "sensor-group <group> [ sample-interval <interval> ]",
             key="sensor-group <group>",
-            before=_there,
+            before=kit.refers("sensor-group", "group"),
         ),
-        setting("destination-group <group>", key="destination-group <group>", before=_there),
+        kit.setting(
+            "destination-group <group>",
+            key="destination-group <group>",
+            before=kit.refers("destination-group", "group"),
+        ),
     ),
 }
+
+
+def _kind(kind: str, lines: tuple[kit.CliSetting, ...]) -> kit.SectionKind:
+    called = GROUPS.get(kind, kind)
+    return kit.SectionKind(
+        header=f"{kind} {{name}}",
+        typed=f"{kind} <group>",
+        prompt=f"[{{host}}-telemetry-{kind}-{{name}}]",
+        settings=lines,
+        inside=TELEMETRY,
+        missing=f"The {called} does not exist.",
+        kept=kit.kept_by(f"The {called} is used by a subscription.", line=kind, argument="group"),
+        changed=follow,
+    )
+
+
 KINDS = {
-    TELEMETRY: SectionKind(header=TELEMETRY, changed=follow),
-    **{
-        kind: SectionKind(
-            header=f"{kind} {{name}}",
-            settings=lines,
-            inside=TELEMETRY,
-            missing="It does not exist.",
-            changed=follow,
-        )
-        for kind, lines in _LINES.items()
-    },
+    TELEMETRY: kit.SectionKind(
+        header=TELEMETRY,
+        typed=TELEMETRY,
+        removable=False,
+        prompt="[{host}-telemetry]",
+        changed=follow,
+    ),
+    **{kind: _kind(kind, lines) for kind, lines in _LINES.items()},
 }
 
 
-def _remove(kind: str) -> CliCommand:
-    def used(switch: EmulatedSwitch, name: str) -> str:
-        sections = switch.configuration.find(_HERE).sections.values()
-        used = kind in GROUPS and any(each.under(f"{kind} {name}") for each in sections)
-        return f"The {GROUPS[kind]} is used by a subscription." if used else ""
-
-    return remove(kind, used)
-
-
-def _remove_all(session: CliSession, call: CliCall) -> str:
+def _remove_all(session: kit.CliSession, call: kit.CliCall) -> str:
     configuration = session.switch.configuration
     if _has(configuration):
         telemetry = configuration.find(_HERE)
@@ -156,14 +143,4 @@ def _remove_all(session: CliSession, call: CliCall) -> str:
     return ""
 
 
-OF_SYSTEM_VIEW = {
-    TELEMETRY: enter(TELEMETRY, create=True),
-    f"undo {TELEMETRY}": CliCommand(_remove_all, changes=True),
-}
-OF_VIEWS = {
-    TELEMETRY: {
-        **{f"{kind} <group>": enter(kind, create=True) for kind in _LINES},
-        **{f"undo {kind} <group>": _remove(kind) for kind in _LINES},
-    },
-    **{kind: settings(kind, "undo", lines) for kind, lines in _LINES.items()},
-}
+OF_SYSTEM_VIEW = {f"undo {TELEMETRY}": kit.CliCommand(_remove_all, changes=True)}

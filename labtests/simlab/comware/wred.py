@@ -115,40 +115,32 @@ def _unnamed_default(call: kit.CliCall) -> list[Mapping[str, Any]]:
     return [{"table": "" if table == DEFAULT_TABLE else table}]
 
 
-def _exists(switch: kit.EmulatedSwitch, port: kit.CliSection, call: kit.CliCall) -> None:
-    switch.configuration.find(kit.top(TABLE, call.values.get("table", DEFAULT_TABLE)))
-
-
 APPLY = kit.setting(
     "qos wred apply [ <table> ]",
     line="qos wred apply <table>",
     expand=_unnamed_default,
-    before=_exists,
+    before=kit.refers(TABLE, "table"),
 )
 
 
 # -- the tables ----------------------------------------------------------------------------------
 
 
-def _changed(switch: kit.EmulatedSwitch, table: kit.CliSection) -> None:
-    """Ports that apply the table follow it."""
-    for port in switch.configuration.of("interface").values():
-        if applied(port) == table.name:
-            switch.changed(port)
-
-
-def _enter(session: kit.CliSession, call: kit.CliCall) -> str:
-    if call.values["table"] == DEFAULT_TABLE:
+def _own(switch: kit.EmulatedSwitch, name: str) -> None:
+    if name == DEFAULT_TABLE:
         raise kit.CommandRefused("The default WRED table cannot be modified.")
-    return kit.enter(TABLE, create=True).handler(session, call)
+
+
+_in_use = kit.kept_by(
+    "The WRED table is in use and cannot be deleted.", line="qos wred apply", argument="table"
+)
 
 
 def _kept(switch: kit.EmulatedSwitch, name: str) -> str:
     """One that a port applies cannot be deleted (command reference)."""
     if name == DEFAULT_TABLE:
         return "The default WRED table cannot be deleted."
-    used = any(applied(port) == name for port in switch.configuration.of("interface").values())
-    return "The WRED table is in use and cannot be deleted." if used else ""
+    return _in_use(switch, name)
 
 
 def _undo_queue(session: kit.CliSession, call: kit.CliCall) -> str:
@@ -161,13 +153,13 @@ def _undo_queue(session: kit.CliSession, call: kit.CliCall) -> str:
 
 KIND = kit.SectionKind(
     header="qos wred queue table {name}",
+    typed="qos wred queue table <table>",
+    prompt="[{host}-wred-table-{name}]",
     settings=SETTINGS,
     grouped=True,
     missing="The WRED table does not exist.",
-    changed=_changed,
+    entering=_own,
+    kept=_kept,
+    changed=kit.apply_ports,
+    more={"undo queue { <queue> | all }": kit.CliCommand(_undo_queue, changes=True)},
 )
-IN_TABLE = {"undo queue { <queue> | all }": kit.CliCommand(_undo_queue, changes=True)}
-IN_SYSTEM_VIEW = {
-    "qos wred queue table <table>": kit.CliCommand(_enter),
-    "undo qos wred queue table <table>": kit.remove(TABLE, _kept),
-}

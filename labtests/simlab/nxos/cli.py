@@ -57,52 +57,24 @@ IN_EXEC = {
     "copy running-config startup-config": kit.save(words.SAVED),
     "exit": kit.close,
 }
+KINDS = {
+    "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
+    "interface": ports.KIND,
+    fcoe.VFC: fcoe.KIND,
+    **policies.KINDS,
+}
 IN_CONFIG = {
     **DISPLAYS,
-    **policies.IN_CONFIG,
+    **kit.objects(KINDS, "no"),
     **kit.settings("", "no", ROOT),
     "interface <ports>": kit.enter_ports,
-    "interface vfc <number>": kit.enter(fcoe.VFC, create=True),
-    "no interface vfc <number>": kit.remove(fcoe.VFC),
     "exit": kit.leave,
     "end": kit.to_top,
 }
-
-
-def _view(prompt: str, up: str, *more: Mapping[str, kit.CliCommand]) -> kit.View:
-    commands = dict(IN_CONFIG)
-    for each in more:
-        commands |= each
-    shown = f"{{host}}({prompt})# "
-    return kit.View(
-        prompt=shown, several=shown.replace("if)", "if-range)"), up=up, commands=commands
-    )
-
-
-# the words of queuing and network-qos are in guides, those of qos and of class-maps in captures
-_PROMPTS = {"qos": ("qos", "qos"), "network-qos": ("nqos", "nqos-c"), "queuing": ("que", "c-que")}
 VIEWS = {
     "exec": kit.View(prompt="{host}# ", commands=DISPLAYS | IN_EXEC),
-    "config": _view("config", "exec"),
-    "interface": _view("config-if", "config", kit.settings("interface", "no", ports.SETTINGS)),
-    fcoe.VFC: _view("config-if", "config", kit.settings(fcoe.VFC, "no", fcoe.SETTINGS)),
-    "system": _view("config-sys-qos", "config", kit.settings("system", "no", policies.IN_SYSTEM)),
-    "class-map": _view(
-        "config-cmap-qos", "config", kit.settings("class-map", "no", policies.MATCHES)
-    ),
-    **{
-        kind: _view(f"config-pmap-{_PROMPTS[kind][0]}", "config", policies.IN_POLICY[kind])
-        for kind in policies.IN_CLASS
-    },
-    **{
-        f"{kind}-class": _view(
-            f"config-pmap-{'c-qos' if kind == 'qos' else _PROMPTS[kind][1]}",
-            kind,
-            policies.IN_POLICY[kind],
-            kit.settings(f"{kind}-class", "no", lines),
-        )
-        for kind, lines in policies.IN_CLASS.items()
-    },
+    "config": kit.View(prompt="{host}(config)# ", up="exec", commands=IN_CONFIG),
+    **kit.object_views(KINDS, "no", "config", IN_CONFIG, beside=True),
 }
 
 NXOS = kit.SwitchCli(
@@ -110,12 +82,7 @@ NXOS = kit.SwitchCli(
     pager=words.PAGER,
     arguments=_arguments,
     views=VIEWS,
-    kinds={
-        "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
-        "interface": ports.KIND,
-        fcoe.VFC: fcoe.KIND,
-        **policies.KINDS,
-    },
+    kinds=KINDS,
     screens=Path(__file__).parent / "screens",
     types=words.TYPES,
     hostname="hostname",

@@ -24,7 +24,7 @@ def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """How queues are served, and what they and the port count."""
     section = switch.port(port)
     lossless = policies.no_drop(switch) if _pfc_works(switch, port) else frozenset()
-    buffers = {queue: policies.PauseBuffer() for queue in lossless}
+    buffers = {queue: policies.usual_buffer(switch, port, queue) for queue in lossless}
     return {
         "own": policies.applied(switch, section, "queuing output") is not None,
         "served": list(enumerate(policies.served(switch, section))),
@@ -75,55 +75,39 @@ def _shown(switch: kit.EmulatedSwitch, section: kit.CliSection) -> tuple[str, li
     return configuration.header(section), configuration.body(section, "  ")
 
 
-def _policies(switch: kit.EmulatedSwitch) -> list[kit.CliSection]:
-    found = [each for kind in CONFIGURED for each in switch.configuration.of(kind).values()]
-    return [each for each in found if each.kind != "system" or each.lines]
-
-
-def _configuration(
-    session: kit.CliSession, call: kit.CliCall, *sections: tuple[str, list[str]]
-) -> str:
+def _running(session: kit.CliSession, call: kit.CliCall) -> str:
+    """All of it, or what is about policies (`ipqos`) or interfaces alone."""
+    switch, of = session.switch, session.switch.configuration.of
+    some = {"ipqos", "interface"} & set(call.keywords)
+    sections = [] if "interface" in some else [each for k in CONFIGURED for each in of(k).values()]
+    sections = [each for each in sections if each.kind != "system" or each.lines]
+    if "ipqos" not in some:
+        sections += [switch.port(port) for port in session.ports(call)]
+        sections += [] if "port" in call.values else of(fcoe.VFC).values()
+    root = switch.configuration.body(switch.configuration.root)
+    lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
+    whole = ((text, list[str]()) for text in lines if not some)
     return session.show(
         "running-config",
         command=call.text,
-        now=session.switch.now,
-        changed_at=session.switch.changed_at,
+        now=switch.now,
+        changed_at=switch.changed_at,
         version=VERSION,
-        sections=sections,
+        sections=[*whole, *(_shown(switch, each) for each in sections)],
     )
-
-
-def _running_ipqos(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
-    return _configuration(session, call, *(_shown(switch, each) for each in _policies(switch)))
-
-
-def _running_interface(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
-    vfcs = [] if "port" in call.values else switch.configuration.of(fcoe.VFC).values()
-    each = (*(switch.port(port) for port in session.ports(call)), *vfcs)
-    return _configuration(session, call, *(_shown(switch, section) for section in each))
-
-
-def _running(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
-    ports = (
-        each for kind in ("interface", "vfc") for each in switch.configuration.of(kind).values()
-    )
-    sections = [*_policies(switch), *ports]
-    root = switch.configuration.body(switch.configuration.root)
-    lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
-    whole = ((text, list[str]()) for text in lines)
-    return _configuration(session, call, *whole, *(_shown(switch, each) for each in sections))
 
 
 # -- the box ---------------------------------------------------------------------------------------
 
 
-def _version(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
+def box_told(switch: kit.EmulatedSwitch) -> Shown:
+    """What it is, and for how long."""
     told: Shown = {"model": MODEL, "version": VERSION, "name": switch.hostname}
-    return session.show("version", uptime_s=int(switch.uptime_s()), **told)
+    return told | {"uptime_s": int(switch.uptime_s())}
+
+
+def _version(session: kit.CliSession, call: kit.CliCall) -> str:
+    return session.show("version", **box_told(session.switch))
 
 
 def _inventory(session: kit.CliSession, call: kit.CliCall) -> str:
@@ -241,6 +225,6 @@ DISPLAYS = {
         "pfc-queue-detail", watchdog.detail
     ),
     "show running-config": kit.CliCommand(_running),
-    "show running-config ipqos": kit.CliCommand(_running_ipqos),
-    "show running-config interface [ <port> ]": kit.CliCommand(_running_interface),
+    "show running-config ipqos": kit.CliCommand(_running),
+    "show running-config interface [ <port> ]": kit.CliCommand(_running),
 }

@@ -30,7 +30,13 @@ SETTINGS = (
     ),
     kit.setting("shutdown", default="shutdown", default_on=True),
 )
-KIND = kit.SectionKind(header="interface vfc{name}", settings=SETTINGS, changed=kit.apply_ports)
+KIND = kit.SectionKind(
+    header="interface vfc{name}",
+    typed="interface vfc <number>",
+    prompt="{host}(config-if)# ",
+    settings=SETTINGS,
+    changed=kit.apply_ports,
+)
 
 
 def delivered(ports: tuple[str, ...]) -> list[str]:

@@ -8,7 +8,6 @@ port or else the switch (`system qos`) applies it. A class has the number of its
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from labtests.network import Schedule, WredCurve
 from labtests.simlab import switch_cli as kit
@@ -72,17 +71,12 @@ IN_CLASS: Mapping[str, tuple[kit.CliSetting, ...]] = {
 
 def _service_policy(kind: str, where: str, more: str = "", default: str = "") -> kit.CliSetting:
     key = f"service-policy type {kind} {where}".strip()
-
-    def exists(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliCall) -> None:
-        if call.values["policy"] != default:
-            switch.configuration.find(kit.top(kind, call.values["policy"]))
-
     return kit.setting(
         f"{key} <policy>{more}",
         key=key,
         undo=(f"{key} <policy>{more}",),
         default=f"{key} {default}" if default else "",
-        before=exists,
+        before=kit.refers(kind, "policy", but=default),
     )
 
 
@@ -182,11 +176,11 @@ def _curve(section: kit.CliSection | None) -> WredCurve | None:
 
 @dataclass(frozen=True, slots=True)
 class PauseBuffer:
-    """Of a no-drop class on the way in, in bytes. As recorded at a port of 100G by default."""
+    """Of a no-drop class on the way in, in bytes."""
 
-    size: int = 348608
-    pause: int = 77376
-    resume: int = 75712
+    size: int
+    pause: int
+    resume: int
 
 
 def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, PauseBuffer]:
@@ -194,6 +188,14 @@ def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int,
     classes = _classes(in_force(switch, port, "queuing input")).items()
     lines = {q: c.lines["pause buffer-size"] for q, c in classes if "pause buffer-size" in c.lines}
     return {queue: PauseBuffer(**line.values) for queue, line in lines.items()}
+
+
+def usual_buffer(switch: kit.EmulatedSwitch, port: str, queue: int) -> PauseBuffer:
+    """Of a no-drop class for which nothing is configured: what the network holds now. Recorded is
+    another number, of a port of 100G: 348608, 77376 and 75712 bytes."""
+    pause, resume = switch.network.pause_cells(port)[queue]
+    cells = (pause + switch.headroom_cells(port), pause, resume)
+    return PauseBuffer(*(CELL_BYTES * each for each in cells))
 
 
 def no_drop(switch: kit.EmulatedSwitch) -> frozenset[int]:
@@ -218,63 +220,64 @@ def dscp_map(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int, ...
 # -- the sections ----------------------------------------------------------------------------------
 
 
-def _policy_kind(kind: str) -> kit.SectionKind:
-    header = f"policy-map type {kind} {{name}}"
-    return kit.SectionKind(header=header, missing=words.NO_POLICY, changed=kit.apply_ports)
+def _has_class_map(switch: kit.EmulatedSwitch, name: str) -> None:
+    if name != "class-default":
+        switch.configuration.find(kit.top("class-map", name))
+
+
+# the words of queuing and network-qos are in guides, those of qos and of class-maps in captures
+_PROMPTS = {
+    "qos": ("pmap-qos", "pmap-c-qos"),
+    "network-qos": ("pmap-nqos", "pmap-nqos-c"),
+    "queuing": ("pmap-que", "pmap-c-que"),
+}
+
+
+def _policy_kinds(kind: str) -> dict[str, kit.SectionKind]:
+    """A type of policy-maps, and their classes."""
+    policy, inner = (f"{{host}}(config-{words})# " for words in _PROMPTS[kind])
+    return {
+        kind: kit.SectionKind(
+            header=f"policy-map type {kind} {{name}}",
+            typed=f"policy-map type {kind} <policy>",
+            prompt=policy,
+            missing=words.NO_POLICY,
+            kept=kit.kept_by(
+                words.POLICY_USED, line=f"service-policy type {kind}", argument="policy"
+            ),
+            changed=kit.apply_ports,
+        ),
+        f"{kind}-class": kit.SectionKind(
+            header="class {name}" if kind == "qos" else f"class type {kind} {{name}}",
+            typed=f"class {CLASSES[kind]}",
+            prompt=inner,
+            settings=IN_CLASS[kind],
+            inside=kind,
+            missing=words.NO_SUCH_CLASS,
+            entering=_has_class_map if kind == "qos" else lambda *_: None,
+            changed=kit.apply_ports,
+        ),
+    }
 
 
 KINDS = {
+    # one with one line matches the same in both ways
     "class-map": kit.SectionKind(
-        header="class-map type qos match-any {name}", settings=MATCHES,
-        missing=words.NO_CLASS_MAP, changed=kit.apply_ports,
+        header="class-map type qos match-any {name}",
+        typed="class-map type qos [ match-any | match-all ] <name>",
+        prompt="{host}(config-cmap-qos)# ",
+        settings=MATCHES,
+        missing=words.NO_CLASS_MAP,
+        kept=kit.kept_by(words.CLASS_MAP_USED, section="qos-class"),
+        changed=kit.apply_ports,
     ),
-    **{kind: _policy_kind(kind) for kind in IN_CLASS},
-    **{
-        f"{kind}-class": kit.SectionKind(
-            header="class {name}" if kind == "qos" else f"class type {kind} {{name}}",
-            settings=lines, inside=kind, missing=words.NO_SUCH_CLASS, changed=kit.apply_ports,
-        )
-        for kind, lines in IN_CLASS.items()
-    },
-    "system": kit.SectionKind(header="system {name}", settings=IN_SYSTEM, changed=kit.apply_ports),
-}  # fmt: skip
-
-
-def _enter_class(kind: str) -> kit.CliCommand:
-    inner = kit.enter(f"{kind}-class", create=True)
-
-    def go(session: kit.CliSession, call: kit.CliCall) -> str:
-        if kind == "qos" and call.words[-1] != "class-default":
-            session.switch.configuration.find(kit.top("class-map", call.words[-1]))
-        return inner.handler(session, call)
-
-    return kit.CliCommand(go)
-
-
-def _remove_policy(kind: str) -> kit.CliCommand:
-    def in_use(switch: kit.EmulatedSwitch, name: str) -> str:
-        sections = switch.configuration.everything()
-        lines = (line for each in sections for line in each.under(f"service-policy type {kind}"))
-        return words.POLICY_USED if any(each.values["policy"] == name for each in lines) else ""
-
-    return kit.remove(kind, in_use)
-
-
-def _classed(switch: kit.EmulatedSwitch, name: str) -> str:
-    policies = switch.configuration.of("qos").values()
-    used = any(("qos-class", name) in policy.sections for policy in policies)
-    return words.CLASS_MAP_USED if used else ""
-
-
-IN_POLICY: Mapping[str, Mapping[str, kit.CliCommand]] = {
-    kind: {f"class {typed}": _enter_class(kind), f"no class {typed}": kit.remove(f"{kind}-class")}
-    for kind, typed in CLASSES.items()
-}
-IN_CONFIG: dict[str, Any] = {
-    # a class-map with one line matches the same in both ways
-    "class-map type qos [ match-any | match-all ] <name>": kit.enter("class-map", create=True),
-    "no class-map type qos [ match-any | match-all ] <name>": kit.remove("class-map", _classed),
-    "system qos": kit.enter("system"),
-    **{f"policy-map type {kind} <policy>": kit.enter(kind, create=True) for kind in IN_CLASS},
-    **{f"no policy-map type {kind} <policy>": _remove_policy(kind) for kind in IN_CLASS},
+    **{name: each for kind in IN_CLASS for name, each in _policy_kinds(kind).items()},
+    "system": kit.SectionKind(
+        header="system {name}",
+        typed="system qos",
+        removable=False,
+        prompt="{host}(config-sys-qos)# ",
+        settings=IN_SYSTEM,
+        changed=kit.apply_ports,
+    ),
 }

@@ -70,7 +70,13 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
     )
 
 
-KIND = kit.SectionKind(header="interface {name}", settings=SETTINGS, changed=_changed)
+KIND = kit.SectionKind(
+    header="interface {name}",
+    prompt="{host}(config-if)# ",
+    several="{host}(config-if-range)# ",
+    settings=SETTINGS,
+    changed=_changed,
+)
 
 
 def lines_for(classes: tuple[int, ...], ports: tuple[str, ...]) -> list[str]:

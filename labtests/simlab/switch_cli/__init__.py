@@ -33,6 +33,7 @@ from labtests.simlab.switch_cli.configuration import (
 )
 from labtests.simlab.switch_cli.device import CliSwitch
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
+from labtests.simlab.switch_cli.objects import kept_by, object_views, objects, refers
 from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch, apply_ports
 
@@ -59,9 +60,13 @@ __all__ = [
     "close",
     "enter",
     "enter_ports",
+    "kept_by",
     "leave",
+    "object_views",
+    "objects",
     "paging",
     "per_port",
+    "refers",
     "remove",
     "reset",
     "rows",

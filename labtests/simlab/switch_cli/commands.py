@@ -74,6 +74,7 @@ def enter(kind: str, *, create: bool = False) -> CliCommand:
 
     def go(session: CliSession, call: CliCall) -> str:
         path = _path(session, kind, call.words[-1])
+        session.cli.kinds[kind].entering(session.switch, call.words[-1])
         if create and not session.switch.faults.lies:
             session.switch.configuration.create(path)
         session.go(kind, path)

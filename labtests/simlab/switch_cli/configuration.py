@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from labtests.simlab.switch_cli.grammar import CliCall, first_words
+from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, first_words
 
 Path = tuple[tuple[str, str], ...]
 """Address of a section: (kind, name) of each enclosing section and of itself, outermost first."""
@@ -83,6 +83,11 @@ def _once(call: CliCall) -> Iterable[Mapping[str, Any]]:
 
 def _nothing(*_: Any) -> None:
     """There is nothing to do."""
+
+
+def _free(*_: Any) -> str:
+    """Nothing keeps it."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +169,18 @@ class SectionKind:
     """What the switch says when no section has the name."""
     changed: Callable[[Any, CliSection], None] = _nothing
     """Called with the switch and the section after a change: applies it to the network."""
+    typed: str = ""
+    """What makes or enters one: the last word is its name (see objects.py)."""
+    removable: bool = True
+    entering: Callable[[Any, str], None] = _nothing
+    """Called with the switch and the name before one is entered. May raise CommandRefused."""
+    kept: Callable[[Any, str], str] = _free
+    """Why the one with this name has to stay, if so."""
+    prompt: str = ""
+    """Of its view, and `several` of that of several at once."""
+    several: str = ""
+    more: Mapping[str, CliCommand] = field(default_factory=dict)
+    """Commands of its view beside its settings."""
 
 
 class Configuration:
