@@ -196,6 +196,7 @@ def test_a_storm_is_a_deadlock_until_it_is_over_and_counts_until_it_is_cleared(
         *("nv set bridge domain br_default", "nv set qos link-pause mine tx enable"),
         *("nv set interface swp1 qos remark profile mine", "nv list-commands"),
         *("nv action clear interface swp1 counters", "nv show qos", "nv config show"),
+        *("nv show interface swp1 qos buffer", "nv show interface swp1 qos roce status"),
     ],
 )
 def test_what_only_a_real_switch_does_is_no_invalid_command(lab: SimulatedLab, line: str) -> None:

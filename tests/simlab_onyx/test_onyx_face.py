@@ -152,6 +152,17 @@ def test_a_version_is_printed_as_recorded() -> None:
     assert shown.splitlines() == lines
 
 
+def test_a_port_is_printed_as_recorded_and_its_flow_control_found(typed: Typing) -> None:
+    recorded = recording("onyx-face/interface")
+    lines = [line.split(":", 1) for line in recorded.splitlines() if line.startswith("  ")]
+    values = {words.strip(): text.strip() for words, text in lines}
+    assert render(ONYX.screens, "interface", ports={"Eth1/1": values}) == recorded
+    shown = typed("show interfaces ethernet 1/1").splitlines()[2:]
+    assert {line.split(":")[0].strip() for line in shown} <= values.keys()
+    flow = typed("show interfaces ethernet 1/1 | include Flow-control").strip()
+    assert flow == recorded.splitlines()[-2].strip()
+
+
 def test_the_running_configuration_begins_and_ends_as_recorded(
     configured: Typing, typed: Typing
 ) -> None:
@@ -171,7 +182,7 @@ def test_every_screen_names_recordings_that_there_are_or_why_there_is_none() -> 
     first = [path.read_text().split("\n", 1)[0] for path in ONYX.screens.glob("*.j2")]
     assert all(line.startswith("{# recordings: ") for line in first)
     named = {name for line in first for name in re.findall(r"(onyx-face/[\w.-]+)\.txt", line)}
-    assert len(named) == 3
+    assert len(named) == 4
     assert all((TRANSCRIPTS / f"{name}.txt").exists() for name in named)
     assert all("recordings: none; " in line for line in first if "onyx-face" not in line)
 

@@ -184,7 +184,10 @@ def short(port: str) -> str:
 def parse_table(reply: Reply) -> Table:
     """Its entries. Lists (of no table here) are kept as text."""
     shown = json_shown(reply)
-    if not isinstance(shown, dict) or not all(isinstance(each, dict) for each in shown.values()):
+    entries = shown.values() if isinstance(shown, dict) else (None,)
+    if not all(isinstance(each, dict) for each in entries) or any(
+        isinstance(value, dict) for each in entries for value in each.values()
+    ):
         refuse(reply, "it is not a table of entries")
     if len(shown) > MOST_ENTRIES:
         refuse(reply, f"it has {len(shown)} entries, and no table of a switch {MOST_ENTRIES}")

@@ -126,6 +126,8 @@ def _qos(box: CumulusChassis, port: str) -> Tree:
     return {**found, "pfc-watchdog": {"state": f"{state}d", "status": status}}
 
 
+BEYOND = {("qos", each) for each in ("buffer", "link-pause", "remark", "roce")}
+"""What a port shows beside these (command reference)."""
 DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
     ("interface", "lldp"): _lldp,
     ("interface", "<port>", "link"): _link,
@@ -136,7 +138,9 @@ DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
 
 
 def operational(box: CumulusChassis, path: tuple[str, ...]) -> Any:
-    """What is, not what is set. Raises Refused."""
+    """What is, not what is set. Raises Refused, NotEmulated."""
+    if path[2:4] in BEYOND:
+        raise NotEmulated(f"nv show {' '.join(path)}")
     for steps, display in DISPLAYS.items():
         named = list(zip(steps, path, strict=False))
         if len(steps) <= len(path) and all(s in ("<port>", word) for s, word in named):

@@ -178,6 +178,11 @@ def _interface(switch: EmulatedSwitch, port: str) -> list[Shown]:
     ]
 
 
+def _interface_text(session: CliSession, call: CliCall) -> str:
+    told = {port: _interface(session.switch, port)[0] for port in _named(session, call)}
+    return session.show("interface", ports=told)
+
+
 def _counters(switch: EmulatedSwitch, port: str) -> list[Shown]:
     frames, lost = switch.statistics.traffic(port), switch.statistics.drops(port).input_drops
     broken = switch.crc_errors(port)
@@ -299,6 +304,7 @@ DISPLAYS = {
     "show dcb ets interface ethernet <ports> | json-print": _of_each(_ets),
     "show qos interface ethernet <ports> | json-print": _of_each(_qos),
     "show interfaces ethernet <ports> congestion-control | json-print": _json(_congestion),
+    _PORT: CliCommand(_interface_text),
     f"{_PORT} | json-print": _of_each(_interface),
     f"{_PORT} counters | json-print": _of_each(_counters),
     f"{_PORT} counters tc <queue>": _counted("counters-tc", _class_counts),

@@ -154,6 +154,8 @@ def _ecn(box: SonicChassis, *given: str) -> str:
     """`ecnconfig -l`, or `-p PROFILE -gmin BYTES ...`; config says `-profile`."""
     if given in ((), ("-l",)):
         return "".join(_profile(*each) for each in box.db.tables["WRED_PROFILE"].items())
+    if "-q" in given:
+        raise NotEmulated(f"ecnconfig {' '.join(given)}")
     told = dict(zip(given[::2], given[1::2], strict=False))
     name = told.pop("-profile", told.pop("-p", ""))
     if name not in box.db.tables["WRED_PROFILE"]:

@@ -12,6 +12,7 @@ from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import chosen, tabulated, usage
 from labtests.simlab.linux.options import Refused
 from labtests.simlab.sonic.chassis import SonicChassis
+from labtests.simlab.sonic.configuring import OTHERS
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, WATERMARKS
 from labtests.simlab.timeline import NS_PER_S
 
@@ -121,7 +122,7 @@ def shows(watermarks: PolledWatermarks) -> Mapping[str, Callable[[], str]]:
 
 def sonic_clear(watermarks: PolledWatermarks, call: Call) -> str:
     """The program: it has no word for pools."""
-    kind, rest = chosen(call, _NAMED)
+    kind, rest = chosen(call, _NAMED, OTHERS[call.name])
     _expect_root(call)
     if rest:
         raise usage(f"sonic-clear {' '.join(call.arguments)}", "Got unexpected extra argument")
