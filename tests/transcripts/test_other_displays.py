@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-for folder in ("sonic", "cumulus", "onyx"):
-    sys.path.insert(0, str(Path(__file__).parents[1] / folder))
+sys.path.insert(0, str(Path(__file__).parents[1] / "sonic"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "cumulus"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "onyx"))
 
 import cumulus_recordings as cumulus
 import onyx_recordings as onyx
