@@ -56,7 +56,7 @@ def box(lab: SimulatedLab) -> SonicBox:
 
 
 def shown(lab: SimulatedLab, named: str) -> str:
-    return showing.COMMANDS[named].shown(box(lab).chassis, ())
+    return showing.COMMANDS[named][0](box(lab).chassis, ())
 
 
 def recording(name: str) -> list[str]:

@@ -34,6 +34,12 @@ def usage(path: str, problem: str) -> Refused:
     return Refused(f"{words}Error: {problem}\n", 2)
 
 
+def expect_root(call: Call) -> None:
+    """Raise Refused for anybody else."""
+    if call.process.user != "root":
+        raise Refused("Root privileges are required for this operation\n")
+
+
 def chosen(
     call: Call, commands: Mapping[str, Any], others: Sequence[str] | None = None
 ) -> tuple[Any, tuple[str, ...]]:
