@@ -136,6 +136,11 @@ def test_neighbours_and_links_have_the_form_that_is_recorded(
     session.switch.faults.defects.neighbours.update(dict.fromkeys(PORTS, ""))
     (nobody,) = told(typed, "lldp interfaces ethernet remote")
     assert nobody == json.loads(recording("onyx/lldp.nobody"))[0]
+    session.switch.faults.defects.neighbours.clear()
+    (heard,) = told(typed, "lldp interfaces ethernet remote")[0]["Eth1/1"]
+    mac = "(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
+    assert re.fullmatch(mac, heard["Remote port-id"])
+    assert re.fullmatch(mac, heard["Remote chassis id"])
     (shown,) = told(typed, "interfaces ethernet 1/1")
     recorded = json.loads(recording("onyx/interface.with-vlans"))[0]
     assert shown["Eth1/1"][0].keys() <= recorded.keys()

@@ -94,7 +94,8 @@ def _lldp(box: CumulusChassis) -> Tree:
     shown: Tree = {}
     for port in box.ports:
         shown[port] = {}
-        if (heard := box.lldp_neighbour(port)) is not None:
+        if (found := box.lldp_neighbour(port)) is not None:
+            heard = found.with_colons()
             chassis = {"chassis-id": heard.chassis, "system-name": heard.name}
             at = {"description": heard.description, "name": heard.port_id}
             shown[port]["lldp"] = {"neighbor": {heard.name: {"chassis": chassis, "port": at}}}
@@ -157,7 +158,7 @@ def _interfaces(box: CumulusChassis) -> str:
     rows = []
     for port in box.ports:
         link, heard = _link(box, port), box.lldp_neighbour(port)
-        peer = ("", "") if heard is None else (heard.name, heard.port_id)
+        peer = ("", "") if heard is None else (heard.name, heard.with_colons().port_id)
         told = (link["mtu"], link["speed"], link["oper-status"])
         rows.append((f"+ {port}", *told, *peer, "swp", ""))
     return "".join(f"{line.rstrip()}\n" for line in ruled(heads, rows))

@@ -253,13 +253,17 @@ def _version_text(session: CliSession, call: CliCall) -> str:
     return session.show("version", told=_version(session, call))
 
 
+_SUBTYPES = {"Interface name": "Interface Name (5)", "MAC address": "Mac Address (3)"}
+"""The latter from memory, with the number of IEEE 802.1AB."""
+
+
 def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
     heard = ((port, session.switch.lldp_neighbour(port)) for port in session.switch.ports)
     found = [
         {
             port: [
                 {
-                    "port id subtype": "Interface Name (5)",
+                    "port id subtype": _SUBTYPES[each.port_id_type],
                     "Remote chassis id": each.chassis,
                     "Remote system description": "Not Advertised",
                     "Remote port-id": each.port_id,
@@ -268,8 +272,8 @@ def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
                 }
             ]
         }
-        for port, each in heard
-        if each is not None
+        for port, told in heard
+        if told is not None and (each := told.with_colons())
     ]
     return found or [{"Lines": ["", "No lldp remote information.", ""]}]
 

@@ -1,7 +1,6 @@
 """`show`: what it prints of ports, queues, pauses, neighbours and the box."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from labtests.simlab.linux.calls import Call
@@ -174,20 +173,13 @@ def _counters(box: SonicChassis, _: Given) -> str:
 
 def _lldp_table(box: SonicChassis, _: Given) -> str:
     heard = [(port, box.lldp_neighbour(port)) for port in box.ports]
-    rows = [(port, each.name, _colons(each.port_id), "R", each.description)
+    rows = [(port, each.name, each.with_colons().port_id, "R", each.description)
             for port, each in heard if each is not None]  # fmt: skip
     heads = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
     return (
         "Capability codes: (R) Router, (B) Bridge, (O) Other\n"
         f"{tabulated(heads, rows, right=False)}{'-' * 50}\nTotal entries displayed:  {len(rows)}\n"
     )
-
-
-def _colons(text: str) -> str:
-    """A MAC address as lldpd prints it; anything else as it is."""
-    digits = re.sub("[-:.]", "", text).lower()
-    is_mac = re.fullmatch("[0-9a-f]{12}", digits) is not None
-    return ":".join(digits[n : n + 2] for n in range(0, 12, 2)) if is_mac else text
 
 
 def _version(box: SonicChassis, _: Given) -> str:
