@@ -1,4 +1,4 @@
-"""RED with ECN at the queues of a switch that takes their length in bytes."""
+"""RED with ECN at the queues of a switch that takes their length in bytes, or so many of them."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -20,6 +20,10 @@ class MarkingInBytes(PlatformPart, Setting[EcnSetting], EcnMarking, EcnCurves):
     """The profile of a setting that is not read from a device."""
     no_average: ClassVar[str] = ""
     """Why a curve can have no exponent; "" where it can."""
+    certain: ClassVar[bool] = False
+    """Whether curves can only grow to 100 %."""
+    unit_bytes: ClassVar[int] = 1
+    marked_at: ClassVar[str] = "ecn of queue {}"
 
     def same(self, one: EcnSetting, other: EcnSetting) -> bool:
         """By queue."""
@@ -41,14 +45,19 @@ class MarkingInBytes(PlatformPart, Setting[EcnSetting], EcnMarking, EcnCurves):
         return self.ecn_for(tuple(curves), cell_bytes=1)
 
     def ecn_for(self, curves: tuple[MarkingCurve, ...], cell_bytes: int) -> EcnSetting:
-        """In bytes, so whatever a cell is."""
-        self.expect_known_average(curves)
-        found = tuple(each.in_units() for each in sorted(curves, key=lambda each: each.queue))
+        """In units of bytes, so whatever a cell is."""
+        by_queue = sorted(curves, key=lambda each: each.queue)
+        found = tuple(each.in_units(self.unit_bytes) for each in by_queue)
+        self.expect_possible(found)
         return EcnSetting(profile=self.ours, queues=found) if found else EcnSetting()
 
-    def expect_known_average(self, curves: Iterable[MarkingCurve | WredQueue]) -> None:
-        """Raises CommandRejected for an exponent where the queue of the moment counts."""
-        averaged = [each.queue for each in curves if each.weighting_exponent]
-        if averaged and self.no_average:
-            where, remedy = f"ecn of queue {averaged[0]}", "use weighting_exponent: 0"
-            raise self.reject(where, self.no_average, remedy)
+    def expect_possible(self, curves: Iterable[WredQueue]) -> None:
+        """Raises CommandRejected for an exponent where the queue of the moment counts, and for a
+        probability where there is none."""
+        for each in curves:
+            where, percent = self.marked_at.format(each.queue), each.drop_probability_percent
+            if each.weighting_exponent and self.no_average:
+                raise self.reject(where, self.no_average, "use weighting_exponent: 0")
+            if self.certain and percent != 100:
+                problem = f"no probability can be set there, such as {percent} %"
+                raise self.reject(where, problem, "use pmax_percent: 100")

@@ -5,8 +5,9 @@ that needs no simulated time prints and exits before `execute` (or `on_line`) re
 answers no later packet of that connection before, so a client that has its answer has the output.
 """
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 from labtests.simlab.tree import FileTree
@@ -80,6 +81,17 @@ class Announced:
     port_id: str
     description: str
     name: str
+
+    def with_colons(self) -> "Announced":
+        """With MAC addresses as lldpd prints them."""
+        return replace(self, chassis=_colons(self.chassis), port_id=_colons(self.port_id))
+
+
+def _colons(text: str) -> str:
+    """A MAC address in pairs of digits; anything else as it is."""
+    digits = re.sub("[-:.]", "", text).lower()
+    is_mac = re.fullmatch("[0-9a-f]{12}", digits) is not None
+    return ":".join(digits[n : n + 2] for n in range(0, 12, 2)) if is_mac else text
 
 
 class Face(Protocol):

@@ -15,6 +15,7 @@ from silent_hosts import silence, star
 from labtests.network import UdpRequest
 from labtests.simlab.cumulus import CumulusBox
 from labtests.simlab.cumulus.nv import nv
+from labtests.simlab.face import Announced
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
@@ -62,6 +63,13 @@ def test_what_is_there_by_itself_is_as_recorded(lab: SimulatedLab) -> None:
     since_5_6 = {"pfc-watchdog": {"polling-interval": 100, "robustness": 3}}
     assert told(lab, "qos --applied") == recorded | since_5_6
     assert told(lab, "qos congestion-control --applied") == recorded["congestion-control"]
+
+
+def test_a_neighbour_s_mac_address_has_colons(lab: SimulatedLab) -> None:
+    ((name, heard),) = told(lab, "interface lldp")["swp1"]["lldp"]["neighbor"].items()
+    port = heard["port"]["name"]
+    assert re.fullmatch("(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", port)
+    assert re.search(rf" {name} +{port}  swp", typed(lab, "nv show interface"))
 
 
 def test_a_link_has_the_fields_that_are_recorded(lab: SimulatedLab) -> None:
@@ -151,7 +159,9 @@ def test_what_people_see_of_the_watchdog_has_the_lines_of_the_guide(lab: Simulat
 def test_interfaces_are_listed_under_the_heads_of_the_guide(
     lab: SimulatedLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = type("Heard", (), {"name": "C", "port_id": "eth0"})()
+    heard = Announced(
+        chassis="", port_id_type="Interface name", port_id="eth0", description="", name="C"
+    )
     monkeypatch.setattr(type(box(lab).chassis), "lldp_neighbour", lambda self, port: heard)
     shown = typed(lab, "nv show interface").splitlines()
     recorded = recording("cumulus-face/interfaces")
@@ -196,6 +206,7 @@ def test_a_storm_is_a_deadlock_until_it_is_over_and_counts_until_it_is_cleared(
         *("nv set bridge domain br_default", "nv set qos link-pause mine tx enable"),
         *("nv set interface swp1 qos remark profile mine", "nv list-commands"),
         *("nv action clear interface swp1 counters", "nv show qos", "nv config show"),
+        *("nv show interface swp1 qos buffer", "nv show interface swp1 qos roce status"),
     ],
 )
 def test_what_only_a_real_switch_does_is_no_invalid_command(lab: SimulatedLab, line: str) -> None:

@@ -136,6 +136,11 @@ def test_neighbours_and_links_have_the_form_that_is_recorded(
     session.switch.faults.defects.neighbours.update(dict.fromkeys(PORTS, ""))
     (nobody,) = told(typed, "lldp interfaces ethernet remote")
     assert nobody == json.loads(recording("onyx/lldp.nobody"))[0]
+    session.switch.faults.defects.neighbours.clear()
+    (heard,) = told(typed, "lldp interfaces ethernet remote")[0]["Eth1/1"]
+    mac = "(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
+    assert re.fullmatch(mac, heard["Remote port-id"])
+    assert re.fullmatch(mac, heard["Remote chassis id"])
     (shown,) = told(typed, "interfaces ethernet 1/1")
     recorded = json.loads(recording("onyx/interface.with-vlans"))[0]
     assert shown["Eth1/1"][0].keys() <= recorded.keys()
@@ -150,6 +155,17 @@ def test_a_version_is_printed_as_recorded() -> None:
     values = dict(re.split(r":\s+", line, maxsplit=1) for line in lines)
     shown = render(ONYX.screens, "version", told=values)
     assert shown.splitlines() == lines
+
+
+def test_a_port_is_printed_as_recorded_and_its_flow_control_found(typed: Typing) -> None:
+    recorded = recording("onyx-face/interface")
+    lines = [line.split(":", 1) for line in recorded.splitlines() if line.startswith("  ")]
+    values = {words.strip(): text.strip() for words, text in lines}
+    assert render(ONYX.screens, "interface", ports={"Eth1/1": values}) == recorded
+    shown = typed("show interfaces ethernet 1/1").splitlines()[2:]
+    assert {line.split(":")[0].strip() for line in shown} <= values.keys()
+    flow = typed("show interfaces ethernet 1/1 | include Flow-control").strip()
+    assert flow == recorded.splitlines()[-2].strip()
 
 
 def test_the_running_configuration_begins_and_ends_as_recorded(
@@ -171,7 +187,7 @@ def test_every_screen_names_recordings_that_there_are_or_why_there_is_none() -> 
     first = [path.read_text().split("\n", 1)[0] for path in ONYX.screens.glob("*.j2")]
     assert all(line.startswith("{# recordings: ") for line in first)
     named = {name for line in first for name in re.findall(r"(onyx-face/[\w.-]+)\.txt", line)}
-    assert len(named) == 3
+    assert len(named) == 4
     assert all((TRANSCRIPTS / f"{name}.txt").exists() for name in named)
     assert all("recordings: none; " in line for line in first if "onyx-face" not in line)
 

@@ -3,6 +3,8 @@
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,9 @@ from silent_hosts import silence, star
 
 from labtests.network import UdpRequest
 from labtests.simlab.lab import SimulatedLab
+from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import tabulated
+from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.sonic import SonicBox, showing
 from labtests.simlab.sonic.database import CELL_BYTES, POOL
 from labtests.simlab.sonic.watermarks import PolledWatermarks, shows
@@ -52,7 +56,7 @@ def box(lab: SimulatedLab) -> SonicBox:
 
 
 def shown(lab: SimulatedLab, named: str) -> str:
-    return showing.COMMANDS[named].shown(box(lab).chassis, ())
+    return showing.COMMANDS[named][0](box(lab).chassis, ())
 
 
 def recording(name: str) -> list[str]:
@@ -178,6 +182,22 @@ def loaded(lab: SimulatedLab, ms: int) -> None:
 def cell(held: PolledWatermarks, kind: str, port: str, column: str) -> str:
     _, (heads, *rows) = table(held.table(kind).splitlines())
     return next(row[heads.index(column)] for row in rows if row[0] == port)
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        *(("show", "lldp neighbors"), ("show", "interfaces transceiver eeprom")),
+        *(("sonic-clear", "counters"), ("sonic-clear", "queuec"), ("ecnconfig", "-q 3,4")),
+    ],
+)
+def test_what_only_a_real_box_does_is_no_unknown_command(
+    lab: SimulatedLab, program: str, line: str
+) -> None:
+    process: Any = SimpleNamespace(user="root")
+    call = Call(host=box(lab), process=process, argv=(program, *line.split()))
+    with pytest.raises(NotEmulated):
+        box(lab).programs()[program](call)
 
 
 def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(

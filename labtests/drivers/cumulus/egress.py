@@ -63,7 +63,7 @@ def _told(curve: r.WredQueue, red: bool) -> dict[tuple[str, str, str], str]:
     return {(_CLASS, str(curve.queue), name): word for name, word in words.items()}
 
 
-class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
+class CumulusEcn(p.ProfileSetting[r.EcnSetting, Marked], MarkingInBytes):
     """ECN of each queue. One that is not in the setting drops at the tail. The profile of a setting
     is its name, and in which queues RED drops what cannot be marked: `lossy; RED in 3, 4`."""
 
@@ -76,9 +76,7 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
 
     def value(self, applied: p.Applied, port: str) -> r.EcnSetting:
         """As applied."""
-        found = self.in_force(applied, port)
-        assert isinstance(found, tuple)
-        curves, drops = found
+        curves, drops = self.in_force(applied, port)
         name = applied.profile or p.DEFAULT
         told = f"; RED in {', '.join(map(str, sorted(drops)))}" if drops else ""
         queues = tuple(sorted(curves, key=lambda each: each.queue))
@@ -90,7 +88,7 @@ class CumulusEcn(p.ProfileSetting[r.EcnSetting], MarkingInBytes):
 
     def _made(self, applied: p.Applied, port: str, wanted: r.EcnSetting) -> p.Applied:
         curves, drops = _meant(wanted)
-        self.expect_known_average(curves)
+        self.expect_possible(curves)
         classes = {path[1] for path in applied.leaves if path[0] == _CLASS} or {"0"}
         own = {(_CLASS, each, name): "disable" for each in classes for name in ("ecn", "red")}
         for curve in curves:
@@ -129,7 +127,7 @@ def shares_of(leaves: p.Leaves) -> Served:
     return tuple(found)
 
 
-class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
+class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting, Served], QueueShares):
     """Strict priority (the highest queue first), or a percentage (DWRR)."""
 
     kind = s.SCHEDULING
@@ -140,9 +138,7 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting], QueueShares):
 
     def value(self, applied: p.Applied, port: str) -> r.SchedulingSetting:
         """As applied."""
-        found = self.in_force(applied, port)
-        assert isinstance(found, tuple)
-        return self.scheduling_for(found)
+        return self.scheduling_for(self.in_force(applied, port))
 
     def _made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
         where = f"interface {port} qos {self.feature}"

@@ -31,17 +31,11 @@ def mapped(leaves: p.Leaves) -> Mapped:
     return trust, tuple(found)
 
 
-class _Mapping(p.ProfileSetting[s.T]):
+class _Mapping(p.ProfileSetting[s.T, Mapped]):
     feature = "mapping"
 
     def _meaning(self, leaves: p.Leaves) -> Mapped:
         return mapped(leaves)
-
-    def now(self, applied: p.Applied, port: str) -> Mapped:
-        """As applied."""
-        found = self.in_force(applied, port)
-        assert isinstance(found, tuple)
-        return found
 
     def mapping(self, applied: p.Applied, port: str, wanted: Mapped) -> p.Applied:
         """The port applies one that says this. Tags are their own priority by default (guide)."""
@@ -64,13 +58,13 @@ class CumulusTrust(_Mapping[TrustSetting]):
 
     def value(self, applied: p.Applied, port: str) -> TrustSetting:
         """As applied."""
-        return TrustSetting(source=_SOURCES[self.now(applied, port)[0]])  # type: ignore[arg-type]
+        return TrustSetting(source=_SOURCES[self.in_force(applied, port)[0]])  # type: ignore[arg-type]
 
     def _made(self, applied: p.Applied, port: str, wanted: TrustSetting) -> p.Applied:
         if wanted.override or wanted.source not in _WORDS:
             problem, remedy = f"a port cannot classify so: {wanted}", 'use "dscp", without override'
             raise self.reject(f"interface {port} qos mapping", problem, remedy)
-        _, classes = self.now(applied, port)
+        _, classes = self.in_force(applied, port)
         return self.mapping(applied, port, (_WORDS[wanted.source], classes))
 
 
@@ -79,7 +73,7 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpMapSetting):
 
     def value(self, applied: p.Applied, port: str) -> tuple[int, ...]:
         """Refused at a port that does not classify by DSCP."""
-        trust, classes = self.now(applied, port)
+        trust, classes = self.in_force(applied, port)
         if trust not in ("l3", "both"):
             problem = f"the port does not classify by DSCP (trust {trust})"
             raise self.reject(
@@ -88,7 +82,7 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpMapSetting):
         return classes
 
     def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
-        return self.mapping(applied, port, (self.now(applied, port)[0], wanted))
+        return self.mapping(applied, port, (self.in_force(applied, port)[0], wanted))
 
 
 class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):

@@ -32,7 +32,7 @@ def _own(base: p.Leaves, priorities: frozenset[int]) -> p.Leaves:
     return dict(sorted({**kept, ("tx",): word, ("rx",): word}.items()))
 
 
-class CumulusPfc(p.ProfileSetting[PfcSetting], PausesByPriority):
+class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority):
     """A profile with these priorities."""
 
     feature = "pfc"
@@ -43,7 +43,6 @@ class CumulusPfc(p.ProfileSetting[PfcSetting], PausesByPriority):
     def value(self, applied: p.Applied, port: str) -> PfcSetting:
         """As applied."""
         found = self.in_force(applied, port)
-        assert isinstance(found, frozenset)
         return PfcSetting(mode="on" if found else "off", priorities=found)
 
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
@@ -241,14 +241,17 @@ class NvueSetting(StateSetting[T, Applied]):
             raise self.reject("nv config diff", problem, remedy)
 
 
-class ProfileSetting(NvueSetting[T]):
-    """A setting that is what the port's profile of a feature means."""
+M = TypeVar("M")
+
+
+class ProfileSetting(NvueSetting[T], Generic[T, M]):
+    """A setting that is what the port's profile of a feature means: an M."""
 
     @abstractmethod
-    def _meaning(self, leaves: Leaves) -> object:
+    def _meaning(self, leaves: Leaves) -> M:
         """Raises Unclear."""
 
-    def in_force(self, applied: Applied, port: str) -> object:
+    def in_force(self, applied: Applied, port: str) -> M:
         """What the port's profile means."""
         name, where = applied.profile or DEFAULT, f"qos {self.feature}"
         if applied.profile and applied.profile not in applied.profiles:
@@ -265,7 +268,7 @@ class ProfileSetting(NvueSetting[T]):
         with self.clear(f"{where} {name}"):
             return self._meaning(applied.leaves)
 
-    def meant(self, applied: Applied, port: str, wanted: object, own: Leaves) -> Applied:
+    def meant(self, applied: Applied, port: str, wanted: M, own: Leaves) -> Applied:
         """The port applies what means this: what its own stands for, what it applies now, else a
         profile of its own."""
         ours, base = f"{OURS}{port}", applied.profile
@@ -283,7 +286,7 @@ class ProfileSetting(NvueSetting[T]):
             )
         return self._tidied(applied.applying(name, own), port)
 
-    def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: object) -> bool:
+    def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: M) -> bool:
         if name == DEFAULT and applied.roce:
             return False
         try:

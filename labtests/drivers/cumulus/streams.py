@@ -6,16 +6,16 @@ bytes; `max-queue-len` is the most since watermarks were cleared.
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.streamed import Streamed, leaves_of, pattern
 
 _QOS = "/qos/interfaces/interface[interface-id={port}]"
 _QUEUE = "/output/queues/queue[name={index}]/state/"
 _PRIORITY = "/switch-priority[priority={index}]/state/counters/"
 _GROUP = "/input/headroom-buffer[buffer-type=primary]/priority-group[pg-id={index}]/state/"
 _STATUS = "/interfaces/interface[name={port}]/state/oper-status"
-_FIELDS: dict[str, tuple[str, Scope, str]] = {
+_FIELDS: Streamed = {
     f"{_QUEUE}transmit-pkts": (c.QUEUE_FORWARDED_PACKETS, "queue", "packets"),
     f"{_QUEUE}transmit-octets": (c.QUEUE_FORWARDED_BYTES, "queue", "bytes"),
     f"{_QUEUE}ecn-marked-pkts": (c.QUEUE_MARKED_PACKETS, "queue", "packets"),
@@ -29,23 +29,13 @@ _FIELDS: dict[str, tuple[str, Scope, str]] = {
 }
 
 
-def _pattern(path: str) -> str:
-    """As a regular expression, with groups for the port and the index."""
-    plain = path.replace("[", r"\[").replace("]", r"\]")
-    return plain.format(port=r"(?P<port>[^\]]+)", index="(?P<index>[0-7])")
-
-
 class CumulusStreams(PlatformPart, Streaming):
     """What a switch streams of its ports."""
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
-        leaves = tuple(
-            StreamLeaf(path=_pattern(_QOS + path), counter=counter, scope=scope, unit=unit)
-            for path, (counter, scope, unit) in _FIELDS.items()
-        )
-        state = _pattern(_STATUS)
-        link = StreamLeaf(path=state, counter="", scope="port", unit="", alarm="link")
+        leaves = leaves_of({_QOS + path: told for path, told in _FIELDS.items()})
+        link = StreamLeaf(path=pattern(_STATUS), counter="", scope="port", unit="", alarm="link")
         return StreamTable(
             sampled=tuple(
                 _QOS + part.rpartition("/")[0].replace("{index}", "*")

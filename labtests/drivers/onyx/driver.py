@@ -72,6 +72,8 @@ def _neighbours(reply: Reply) -> Iterator[Neighbour]:
 def _neighbour(port: str, node: Node) -> Neighbour:
     if node.has("Transmit"):  # of `show lldp interfaces`
         node.refuse("is about what the port itself sends")
+    if not node.has("Remote port-id"):
+        node.refuse("lacks the field 'Remote port-id'")
     system, port_id, description = (
         "" if (text := node.below(f"Remote {words}").text()) == _NOTHING else text
         for words in ("system name", "port-id", "port description")

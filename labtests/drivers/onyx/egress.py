@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import EcnCurves, EcnMarking, QueueShares, Shares
+from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay
 from labtests.drivers.displays.trees import parse_any
+from labtests.drivers.marking import MarkingInBytes
 from labtests.drivers.onyx.session import OnyxSetting, Told
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.sharing import round_robin
@@ -26,8 +27,6 @@ from labtests.transport.protocol import Reply
 
 QUEUES = range(8)
 _KB = 1000
-_LOW, _HIGH = 150, 1500
-"""kB, of the vendor's guides to RoCE."""
 _UNITS = {"absolute": "([0-9]{1,9}) KB", "relative": "([0-9]{1,3})%"}
 _PERCENT = re.compile("percent in ([0-7](?:, [0-7])*)")
 
@@ -76,18 +75,15 @@ def _curve(queue: int, told: Told) -> tuple[r.WredQueue, bool, int] | None:
     if low > high:
         told.node.refuse(f"has thresholds from {low} to {high}")
     dropped = told["RED dropped packets"].number()
-    return _wred(queue, low, high, ecn=mode == "ecn"), unit == "relative", dropped
-
-
-def _wred(queue: int, low: int, high: int, *, ecn: bool = True) -> r.WredQueue:
-    return r.WredQueue(
+    curve = r.WredQueue(
         queue=queue,
         low_limit=low,
         high_limit=high,
         drop_probability_percent=100,
         weighting_exponent=0,
-        ecn=ecn,
+        ecn=mode == "ecn",
     )
+    return curve, unit == "relative", dropped
 
 
 CONGESTION = PortDisplay(
@@ -95,11 +91,19 @@ CONGESTION = PortDisplay(
 )
 
 
-class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
+class OnyxEcn(OnyxSetting[r.EcnSetting], MarkingInBytes):
     """ECN of each class. One that is not in the setting drops at the tail. The profile of a setting
     is the unit of its thresholds: `kB; percent in 2, 5`."""
 
-    kind = s.ECN
+    usual = (150_000, 1_500_000, 100, 0)
+    """Of the vendor's guides to RoCE."""
+    ours, unit_bytes, certain = "kB", _KB, True
+    no_average = "labtests knows of no average there: it looks at the queue of the moment"
+    marked_at = "traffic-class {} congestion-control"
+
+    def same(self, one: r.EcnSetting, other: r.EcnSetting) -> bool:
+        """By class, and the unit of its thresholds."""
+        return _meant(one) == _meant(other)
 
     def read(self, port: str) -> Asking[r.EcnSetting]:
         """As the port shows it."""
@@ -110,8 +114,7 @@ class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
         self, port: str, earlier: r.EcnSetting, wanted: r.EcnSetting, around: None = None
     ) -> Commands:
         """A line for each class that changes."""
-        for each in wanted.queues:
-            self._expect_possible(each)
+        self.expect_possible(wanted.queues)
         before, after = _meant(earlier), _meant(wanted)
         return tuple(
             self._line(port, queue, after.get(queue))
@@ -128,26 +131,6 @@ class OnyxEcn(OnyxSetting[r.EcnSetting], EcnMarking, EcnCurves):
             *(port, "traffic-class", queue, "congestion-control", "ecn" if curve.ecn else "red"),
             *(f"minimum-{unit}", curve.low_limit, f"maximum-{unit}", curve.high_limit),
         )
-
-    def _expect_possible(self, curve: r.WredQueue) -> None:
-        where = f"traffic-class {curve.queue} congestion-control"
-        if curve.weighting_exponent:
-            problem = "labtests knows of no average there: it looks at the queue of the moment"
-            raise self.reject(where, problem, "use weighting_exponent: 0")
-        if curve.drop_probability_percent != 100:
-            problem = f"no probability can be set there, such as {curve.drop_probability_percent} %"
-            raise self.reject(where, problem, "use pmax_percent: 100")
-
-    def ecn_on(self, queues: AbstractSet[int]) -> r.EcnSetting:
-        """From 150 to 1500 kB, as in the vendor's guides to RoCE."""
-        return _setting(_wred(queue, _LOW, _HIGH) for queue in queues)
-
-    def ecn_for(self, curves: tuple[r.MarkingCurve, ...], cell_bytes: int) -> r.EcnSetting:
-        """In kB, so whatever a cell is."""
-        found = [each.in_units(_KB) for each in curves]
-        for each in found:
-            self._expect_possible(each)
-        return _setting(found)
 
 
 def _setting(

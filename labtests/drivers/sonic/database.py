@@ -184,7 +184,7 @@ def short(port: str) -> str:
 def parse_table(reply: Reply) -> Table:
     """Its entries. Lists (of no table here) are kept as text."""
     shown = json_shown(reply)
-    if not isinstance(shown, dict) or not all(isinstance(each, dict) for each in shown.values()):
+    if not isinstance(shown, dict) or not all(map(_is_entry, shown.values())):
         refuse(reply, "it is not a table of entries")
     if len(shown) > MOST_ENTRIES:
         refuse(reply, f"it has {len(shown)} entries, and no table of a switch {MOST_ENTRIES}")
@@ -199,6 +199,10 @@ def parse_table(reply: Reply) -> Table:
                 f"an entry has {excerpt(repr(text), 80)}, which is neither a name nor a value",
             )
     return found
+
+
+def _is_entry(each: object) -> bool:
+    return isinstance(each, dict) and not any(isinstance(v, dict) for v in each.values())
 
 
 def read_tables(*tables: str) -> Asking[Db]:

@@ -8,60 +8,32 @@ its priority groups are called.
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
+from labtests.capabilities.streams import Streaming, StreamTable
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.watermarks import SonicWatermarks
+from labtests.drivers.streamed import Streamed, leaves_of
 from labtests.transport.asking import Asking
 
-_PORT = "(?P<port>Ethernet[0-9]+)"
-_EACH = r"Ethernet[0-9]+:(?P<index>[0-7])"
-_QUEUE = "SAI_QUEUE_STAT_"
-_GROUP = "SAI_INGRESS_PRIORITY_GROUP_STAT_"
-_QUEUES = {
-    f"{_QUEUE}PACKETS": (c.QUEUE_FORWARDED_PACKETS, "packets"),
-    f"{_QUEUE}BYTES": (c.QUEUE_FORWARDED_BYTES, "bytes"),
-    f"{_QUEUE}DROPPED_PACKETS": (c.QUEUE_DROPPED_PACKETS, "packets"),
-    f"{_QUEUE}WRED_ECN_MARKED_PACKETS": (c.QUEUE_MARKED_PACKETS, "packets"),
-    f"{_QUEUE}SHARED_WATERMARK_BYTES": (c.QUEUE_PEAK_BYTES, "bytes"),
-}
-_GROUPS = {
-    f"{_GROUP}XOFF_ROOM_WATERMARK_BYTES": c.HEADROOM_MOST_BYTES,
-    f"{_GROUP}SHARED_WATERMARK_BYTES": c.SHARED_MOST_BYTES,
-}
-LEAVES = (
-    *(
-        StreamLeaf(
-            path=rf"/COUNTERS/{_PORT}/SAI_PORT_STAT_PFC_(?P<index>[0-7])_{way}_PKTS",
-            counter=counter,
-            scope="priority",
-            unit="frames",
-        )
-        for way, counter in (("RX", c.PFC_RX_FRAMES), ("TX", c.PFC_TX_FRAMES))
-    ),
-    *(
-        StreamLeaf(
-            path=f"/COUNTERS/{_PORT}/Queues/{_EACH}/{name}",
-            counter=counter,
-            scope="queue",
-            unit=unit,
-        )
-        for name, (counter, unit) in _QUEUES.items()
-    ),
-    *(
-        StreamLeaf(
-            path=f"/PERIODIC_WATERMARKS/{_PORT}/PriorityGroups/{_EACH}/{name}",
-            counter=counter,
-            scope="priority",
-            unit="bytes",
-        )
-        for name, counter in _GROUPS.items()
-    ),
-)
 SAMPLED = (
     "/COUNTERS/{port}",
     "/COUNTERS/{port}/Queues",
 )
 _WATERMARKS = "/PERIODIC_WATERMARKS/{port}/PriorityGroups"
+_PFC = f"{SAMPLED[0]}/SAI_PORT_STAT_PFC_{{index}}_"
+_QUEUE = f"{SAMPLED[1]}/{{port}}:{{index}}/SAI_QUEUE_STAT_"
+_GROUP = f"{_WATERMARKS}/{{port}}:{{index}}/SAI_INGRESS_PRIORITY_GROUP_STAT_"
+_FIELDS: Streamed = {
+    f"{_PFC}RX_PKTS": (c.PFC_RX_FRAMES, "priority", "frames"),
+    f"{_PFC}TX_PKTS": (c.PFC_TX_FRAMES, "priority", "frames"),
+    f"{_QUEUE}PACKETS": (c.QUEUE_FORWARDED_PACKETS, "queue", "packets"),
+    f"{_QUEUE}BYTES": (c.QUEUE_FORWARDED_BYTES, "queue", "bytes"),
+    f"{_QUEUE}DROPPED_PACKETS": (c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
+    f"{_QUEUE}WRED_ECN_MARKED_PACKETS": (c.QUEUE_MARKED_PACKETS, "queue", "packets"),
+    f"{_QUEUE}SHARED_WATERMARK_BYTES": (c.QUEUE_PEAK_BYTES, "queue", "bytes"),
+    f"{_GROUP}XOFF_ROOM_WATERMARK_BYTES": (c.HEADROOM_MOST_BYTES, "priority", "bytes"),
+    f"{_GROUP}SHARED_WATERMARK_BYTES": (c.SHARED_MOST_BYTES, "priority", "bytes"),
+}
+LEAVES = leaves_of(_FIELDS, "Ethernet[0-9]+")
 
 
 class SonicStreams(PlatformPart, Streaming):

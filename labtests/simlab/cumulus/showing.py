@@ -94,7 +94,8 @@ def _lldp(box: CumulusChassis) -> Tree:
     shown: Tree = {}
     for port in box.ports:
         shown[port] = {}
-        if (heard := box.lldp_neighbour(port)) is not None:
+        if (found := box.lldp_neighbour(port)) is not None:
+            heard = found.with_colons()
             chassis = {"chassis-id": heard.chassis, "system-name": heard.name}
             at = {"description": heard.description, "name": heard.port_id}
             shown[port]["lldp"] = {"neighbor": {heard.name: {"chassis": chassis, "port": at}}}
@@ -126,6 +127,8 @@ def _qos(box: CumulusChassis, port: str) -> Tree:
     return {**found, "pfc-watchdog": {"state": f"{state}d", "status": status}}
 
 
+BEYOND = {("qos", each) for each in ("buffer", "link-pause", "remark", "roce")}
+"""What a port shows beside these (command reference)."""
 DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
     ("interface", "lldp"): _lldp,
     ("interface", "<port>", "link"): _link,
@@ -136,7 +139,9 @@ DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
 
 
 def operational(box: CumulusChassis, path: tuple[str, ...]) -> Any:
-    """What is, not what is set. Raises Refused."""
+    """What is, not what is set. Raises Refused, NotEmulated."""
+    if path[2:4] in BEYOND:
+        raise NotEmulated(f"nv show {' '.join(path)}")
     for steps, display in DISPLAYS.items():
         named = list(zip(steps, path, strict=False))
         if len(steps) <= len(path) and all(s in ("<port>", word) for s, word in named):
@@ -153,7 +158,7 @@ def _interfaces(box: CumulusChassis) -> str:
     rows = []
     for port in box.ports:
         link, heard = _link(box, port), box.lldp_neighbour(port)
-        peer = ("", "") if heard is None else (heard.name, heard.port_id)
+        peer = ("", "") if heard is None else (heard.name, heard.with_colons().port_id)
         told = (link["mtu"], link["speed"], link["oper-status"])
         rows.append((f"+ {port}", *told, *peer, "swp", ""))
     return "".join(f"{line.rstrip()}\n" for line in ruled(heads, rows))

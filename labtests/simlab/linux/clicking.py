@@ -34,14 +34,19 @@ def usage(path: str, problem: str) -> Refused:
     return Refused(f"{words}Error: {problem}\n", 2)
 
 
+def expect_root(call: Call) -> None:
+    """Raise Refused for anybody else."""
+    if call.process.user != "root":
+        raise Refused("Root privileges are required for this operation\n")
+
+
 def chosen(
     call: Call, commands: Mapping[str, Any], others: Sequence[str] | None = None
 ) -> tuple[Any, tuple[str, ...]]:
     """The command that is meant, `queue counters`, and the words behind it. `others`: a program
-    that takes beginnings of words, and what it has beside these at its first place. Raises Refused,
-    NotEmulated."""
+    that takes beginnings of words, and what it has beside these. Raises Refused, NotEmulated."""
     given, words = call.arguments, list[str]()
-    known = [each.split() for each in commands] + [[each] for each in others or ()]
+    known = [each.split() for each in commands] + [each.split() for each in others or ()]
     for word in given:
         place = len(words)
         names = {each[place] for each in known if each[:place] == words and len(each) > place}
@@ -51,8 +56,8 @@ def chosen(
     for length in range(len(words), 0, -1):
         if (found := commands.get(" ".join(words[:length]))) is not None:
             return found, given[length:]
-    if len(words) == 1 and words[0] in (others or ()):
-        raise NotEmulated(f"{call.name} {words[0]}")
+    if (named := " ".join(words)) in (others or ()):
+        raise NotEmulated(f"{call.name} {named}")
     path = " ".join([call.name, *words])
     if len(words) < len(given):
         raise usage(path, f'No such command "{given[len(words)]}".')

@@ -178,6 +178,11 @@ def _interface(switch: EmulatedSwitch, port: str) -> list[Shown]:
     ]
 
 
+def _interface_text(session: CliSession, call: CliCall) -> str:
+    told = {port: _interface(session.switch, port)[0] for port in _named(session, call)}
+    return session.show("interface", ports=told)
+
+
 def _counters(switch: EmulatedSwitch, port: str) -> list[Shown]:
     frames, lost = switch.statistics.traffic(port), switch.statistics.drops(port).input_drops
     broken = switch.crc_errors(port)
@@ -248,13 +253,17 @@ def _version_text(session: CliSession, call: CliCall) -> str:
     return session.show("version", told=_version(session, call))
 
 
+_SUBTYPES = {"Interface name": "Interface Name (5)", "MAC address": "Mac Address (3)"}
+"""The latter from memory, with the number of IEEE 802.1AB."""
+
+
 def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
     heard = ((port, session.switch.lldp_neighbour(port)) for port in session.switch.ports)
     found = [
         {
             port: [
                 {
-                    "port id subtype": "Interface Name (5)",
+                    "port id subtype": _SUBTYPES[each.port_id_type],
                     "Remote chassis id": each.chassis,
                     "Remote system description": "Not Advertised",
                     "Remote port-id": each.port_id,
@@ -263,8 +272,8 @@ def _neighbours(session: CliSession, call: CliCall) -> list[Shown]:
                 }
             ]
         }
-        for port, each in heard
-        if each is not None
+        for port, told in heard
+        if told is not None and (each := told.with_colons())
     ]
     return found or [{"Lines": ["", "No lldp remote information.", ""]}]
 
@@ -299,6 +308,7 @@ DISPLAYS = {
     "show dcb ets interface ethernet <ports> | json-print": _of_each(_ets),
     "show qos interface ethernet <ports> | json-print": _of_each(_qos),
     "show interfaces ethernet <ports> congestion-control | json-print": _json(_congestion),
+    _PORT: CliCommand(_interface_text),
     f"{_PORT} | json-print": _of_each(_interface),
     f"{_PORT} counters | json-print": _of_each(_counters),
     f"{_PORT} counters tc <queue>": _counted("counters-tc", _class_counts),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import chosen, tabulated, usage
+from labtests.simlab.linux.clicking import chosen, expect_root, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.processes import Program
 from labtests.simlab.sonic import watchdog
@@ -154,6 +154,8 @@ def _ecn(box: SonicChassis, *given: str) -> str:
     """`ecnconfig -l`, or `-p PROFILE -gmin BYTES ...`; config says `-profile`."""
     if given in ((), ("-l",)):
         return "".join(_profile(*each) for each in box.db.tables["WRED_PROFILE"].items())
+    if "-q" in given:
+        raise NotEmulated(f"ecnconfig {' '.join(given)}")
     told = dict(zip(given[::2], given[1::2], strict=False))
     name = told.pop("-profile", told.pop("-p", ""))
     if name not in box.db.tables["WRED_PROFILE"]:
@@ -244,8 +246,8 @@ COUNTERPOLL: Mapping[str, Callable[..., str]] = {
 def _program(commands: Mapping[str, Callable[..., Any]]) -> Callable[[SonicChassis, Call], Any]:
     def run(box: SonicChassis, call: Call) -> Any:
         act, rest = chosen(call, commands, OTHERS.get(call.name))
-        if commands is CONFIG and call.process.user != "root":
-            raise Refused("Root privileges are required for this operation\n")
+        if commands is CONFIG:
+            expect_root(call)
         if act is _save:
             return _save(box, call, rest)
         try:

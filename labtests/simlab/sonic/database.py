@@ -1,14 +1,16 @@
 """CONFIG_DB of the emulated box: what is in it as installed and after `config qos reload`, and what
 it means.
 
-Entries of the latter are recorded (config_db-qos-json); the lossless profile is what buffermgrd
-makes of a port's speed and cable (buffermgr.cpp).
+Both are config_db.json. Entries of the latter are recorded (config_db-qos-json); the lossless
+profile is what buffermgrd makes of a port's speed and cable (buffermgr.cpp).
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from labtests.network import GroupMemory, PfcWatchdog, Schedule, WredCurve
@@ -17,32 +19,11 @@ from labtests.simlab.switch_cli.arguments import Ranges
 
 CELL_BYTES = 208
 Entry = dict[str, str]
-_AZURE_TC = {"3": "3", "4": "4", "5": "2", "8": "0", "46": "5", "48": "6"}
-_MAPS = {
-    "DSCP_TO_TC_MAP": {str(dscp): _AZURE_TC.get(str(dscp), "1") for dscp in range(64)},
-    "TC_TO_QUEUE_MAP": {str(n): str(n) for n in range(8)},
-    "TC_TO_PRIORITY_GROUP_MAP": {str(n): str(n) if n in (3, 4, 7) else "0" for n in range(8)},
-    "MAP_PFC_PRIORITY_TO_QUEUE": {str(n): str(n) for n in range(8)},
-}
-_BOUND = dict.fromkeys(
-    ("dscp_to_tc_map", "pfc_to_queue_map", "tc_to_pg_map", "tc_to_queue_map"), "AZURE"
-) | dict.fromkeys(("pfc_enable", "pfcwd_sw_enable"), "3,4")
-_OF_A_COLOUR = {"{}_min_threshold": "1048576", "{}_max_threshold": "2097152"}
-_OF_A_COLOUR |= {"{}_drop_probability": "5", "wred_{}_enable": "true"}
-_COLOURS = ("green", "yellow", "red")
-_WRED = {name.format(c): value for c in _COLOURS for name, value in _OF_A_COLOUR.items()}
-_WRED["ecn"] = "ecn_all"
-_LOSSY = {"scheduler": "scheduler.0"}
-_LOSSLESS = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
-_TABLES = (
-    *("PORT", "PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "PFC_WD", "WRED_PROFILE", "SCHEDULER"),
-    *("BUFFER_POOL", "BUFFER_PROFILE", *_MAPS),
-)
-POLLED = ("PORT", "QUEUE", "PG_DROP", "WRED_ECN_QUEUE")
+_CONFIG: dict[str, Any] = json.loads((Path(__file__).parent / "config_db.json").read_text("utf-8"))
+"""Of the lossless profile fields, dynamic_th and xon are as recorded (show-mmu:
+pg_lossless_100000_300m_profile); size and xon_offset are those of the packet network
+(memory_settings.py)."""
 POOL = "ingress_lossless_pool"
-_PAUSING = {"dynamic_th": "-3", "xon": "2288", "xon_offset": "457600", "size": "1664", "pool": POOL}
-"""Fields, dynamic_th and xon as recorded (show-mmu: pg_lossless_100000_300m_profile); size and
-xon_offset are those of the packet network (memory_settings.py)."""
 WATERMARKS = ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK")
 """Polled every 60 s, unless it is told otherwise."""
 _MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
@@ -72,35 +53,26 @@ class ConfigDb:
 
     def install(self) -> None:
         """No port has a map, a profile or a scheduler."""
-        self.tables = {name: {} for name in _TABLES}
-        self.tables["FLEX_COUNTER_TABLE"] = {
-            name: {"FLEX_COUNTER_STATUS": "enable", "POLL_INTERVAL": "1000"} for name in POLLED
-        } | {name: {"FLEX_COUNTER_STATUS": "enable"} for name in WATERMARKS}
-        self.tables["BUFFER_POOL"][POOL] = {"type": "ingress", "mode": "dynamic"}
-        lossy = {"dynamic_th": "3", "pool": POOL, "size": "0"}
-        self.tables["BUFFER_PROFILE"]["ingress_lossy_profile"] = lossy
-        for index, port in enumerate(self.ports, start=1):
-            entry = {"alias": f"etp{index}", "lanes": str(index), "speed": str(port.mbit_per_s)}
-            self.tables["PORT"][port.name] = entry | {"admin_status": "up", "mtu": "9100"}
-            self.tables["BUFFER_PG"][f"{port.name}|0"] = {"profile": "ingress_lossy_profile"}
+        self.tables = self._written("installed")
 
     def reload_qos(self) -> None:
         """`config qos reload`."""
-        self.tables |= {name: {"AZURE": dict(entry)} for name, entry in _MAPS.items()}
-        self.tables["WRED_PROFILE"] = {"AZURE_LOSSLESS": dict(_WRED)}
-        self.tables["SCHEDULER"] = {
-            f"scheduler.{n}": {"type": "DWRR", "weight": str(14 + n)} for n in range(2)
-        }
-        self.tables["QUEUE"] = {
-            f"{port.name}|{queue}": dict(_LOSSLESS if queue in (3, 4) else _LOSSY)
-            for port in self.ports
-            for queue in range(7)
-        }
-        self.tables["PORT_QOS_MAP"] = {port.name: dict(_BOUND) for port in self.ports}
+        self.tables |= self._written("qos reload")
+
+    def _written(self, section: str) -> dict[str, dict[str, Entry]]:
+        """What is of `<port>` stands there for each."""
+        tables: dict[str, dict[str, Entry]] = {}
+        for table, entries in _CONFIG[section].items():
+            tables[table] = {k: dict(entry) for k, entry in entries.items() if "<port>" not in k}
+            of_port = json.dumps({k: entry for k, entry in entries.items() if "<port>" in k})
+            for index, port in enumerate(self.ports, start=1):
+                text = of_port.replace("<port>", port.name).replace("<index>", str(index))
+                tables[table] |= json.loads(text.replace("<speed>", str(port.mbit_per_s)))
+        return tables
 
     def enable_groups(self, port: Cabled, priorities: str) -> None:
         """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
-        profile = _PAUSING | {"xoff": str(port.headroom_cells * CELL_BYTES)}
+        profile = _CONFIG["lossless profile"] | {"xoff": str(port.headroom_cells * CELL_BYTES)}
         self.tables["BUFFER_PROFILE"].setdefault(port.profile, profile)
         numbers = Ranges(int(each) for each in priorities.split(",") if each.isdigit())
         for run in filter(None, str(numbers).split(",")):

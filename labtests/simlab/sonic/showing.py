@@ -1,9 +1,7 @@
 """`show`: what it prints of ports, queues, pauses, neighbours and the box."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import chosen, tabulated, usage
@@ -111,20 +109,17 @@ def _pfc_counters(box: SonicChassis, _: Given) -> str:
     return "\n".join(tables)
 
 
-def _pfc_priority(box: SonicChassis, given: Given) -> str:
-    entries = box.db.tables["PORT_QOS_MAP"]
-    if given and given[0] not in entries:
-        return f"Cannot find interface {given[0]}\n"
-    rows = [(port, entries[port].get("pfc_enable", NA)) for port in given or entries]
-    return f"\n{tabulated(('Interface', 'Lossless priorities'), rows, right=False)}\n"
+def _field(table: str, field: str, title: str) -> Callable[[SonicChassis, Given], str]:
+    """Of each port that has an entry in a table."""
 
+    def shown(box: SonicChassis, given: Given) -> str:
+        entries = box.db.tables[table]
+        if given and given[0] not in entries:
+            return f"Cannot find interface {given[0]}\n"
+        rows = [(port, entries[port].get(field, NA)) for port in given or entries]
+        return f"\n{tabulated(('Interface', title), rows, right=False)}\n"
 
-def _pfc_asymmetric(box: SonicChassis, given: Given) -> str:
-    entries = box.db.tables["PORT"]
-    if given and given[0] not in entries:
-        return f"Cannot find interface {given[0]}\n"
-    rows = [(port, entries[port].get("pfc_asym", NA)) for port in given or box.ports]
-    return f"\n{tabulated(('Interface', 'Asymmetric'), rows, right=False)}\n"
+    return shown
 
 
 # -- ports -----------------------------------------------------------------------------------------
@@ -178,7 +173,7 @@ def _counters(box: SonicChassis, _: Given) -> str:
 
 def _lldp_table(box: SonicChassis, _: Given) -> str:
     heard = [(port, box.lldp_neighbour(port)) for port in box.ports]
-    rows = [(port, each.name, _colons(each.port_id), "R", each.description)
+    rows = [(port, each.name, each.with_colons().port_id, "R", each.description)
             for port, each in heard if each is not None]  # fmt: skip
     heads = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
     return (
@@ -187,51 +182,37 @@ def _lldp_table(box: SonicChassis, _: Given) -> str:
     )
 
 
-def _colons(text: str) -> str:
-    """A MAC address as lldpd prints it; anything else as it is."""
-    digits = re.sub("[-:.]", "", text).lower()
-    is_mac = re.fullmatch("[0-9a-f]{12}", digits) is not None
-    return ":".join(digits[n : n + 2] for n in range(0, 12, 2)) if is_mac else text
-
-
 def _version(box: SonicChassis, _: Given) -> str:
     return _VERSION.format(now=box.now, minutes=int(box.uptime_s()) // 60)
 
 
-@dataclass(frozen=True, slots=True)
-class ShowCommand:
-    """What a `show` prints, and how many words may stand behind it."""
-
-    shown: Callable[[SonicChassis, Given], str]
-    words: int = 0
-
-
-COMMANDS = {
-    "version": ShowCommand(_version),
-    "lldp table": ShowCommand(_lldp_table),
-    "interfaces status": ShowCommand(_status, 1),
-    "interfaces counters": ShowCommand(_counters),
-    "pfc counters": ShowCommand(_pfc_counters),
-    "pfc priority": ShowCommand(_pfc_priority, 1),
-    "pfc asymmetric": ShowCommand(_pfc_asymmetric, 1),
-    "pfcwd config": ShowCommand(watchdog.COMMANDS["show config"], 1),
-    "pfcwd stats": ShowCommand(watchdog.COMMANDS["show stats"], 1),
-    "ecn": ShowCommand(lambda box, _: configuring.CONFIG["ecn"](box)),
-    "runningconfiguration all": ShowCommand(lambda box, _: configuring.whole(box)),
-    "queue counters": ShowCommand(_queue_counters, 2),
-    "queue wredcounters": ShowCommand(_wred_counters, 1),
-    "priority-group drop counters": ShowCommand(_group_drops),
+COMMANDS: dict[str, tuple[Callable[[SonicChassis, Given], str], int]] = {
+    "version": (_version, 0),
+    "lldp table": (_lldp_table, 0),
+    "interfaces status": (_status, 1),
+    "interfaces counters": (_counters, 0),
+    "pfc counters": (_pfc_counters, 0),
+    "pfc priority": (_field("PORT_QOS_MAP", "pfc_enable", "Lossless priorities"), 1),
+    "pfc asymmetric": (_field("PORT", "pfc_asym", "Asymmetric"), 1),
+    "pfcwd config": (watchdog.COMMANDS["show config"], 1),
+    "pfcwd stats": (watchdog.COMMANDS["show stats"], 1),
+    "ecn": (lambda box, _: configuring.CONFIG["ecn"](box), 0),
+    "runningconfiguration all": (lambda box, _: configuring.whole(box), 0),
+    "queue counters": (_queue_counters, 2),
+    "queue wredcounters": (_wred_counters, 1),
+    "priority-group drop counters": (_group_drops, 0),
 }
+"""What a `show` prints, and how many words may stand behind it."""
 
 
 def show(box: SonicChassis, call: Call, *, more: Mapping[str, Callable[[], str]]) -> str:
     """The program; `more` are displays that need no word behind them."""
-    own = {name: ShowCommand(lambda *_, say=each: say()) for name, each in more.items()}
-    display, rest = chosen(call, {**COMMANDS, **own}, configuring.OTHERS[call.name])
+    own = {name: (lambda *_, say=each: say(), 0) for name, each in more.items()}
+    (display, words), rest = chosen(call, {**COMMANDS, **own}, configuring.OTHERS[call.name])
     named = " ".join(call.arguments[: len(call.arguments) - len(rest)])
     if any(word.startswith("-") and word != "--json" for word in rest):
         raise NotEmulated(f"show {' '.join(call.arguments)}")
-    if len(rest) > display.words:
+    if len(rest) > words:
         raise usage(f"show {named}", f"Got unexpected extra argument ({rest[-1]})")
-    shown: str = display.shown(box, rest)
+    shown: str = display(box, rest)
     return shown

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import chosen, tabulated, usage
+from labtests.simlab.linux.clicking import chosen, expect_root, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.sonic.chassis import SonicChassis
 
@@ -142,6 +142,6 @@ def pfcwd(box: SonicChassis, call: Call) -> str:
     """The program."""
     act: Callable[[SonicChassis, Given], str]
     act, rest = chosen(call, COMMANDS)
-    if not call.arguments[0].startswith("show") and call.process.user != "root":
-        raise Refused("Root privileges are required for this operation\n")
+    if not call.arguments[0].startswith("show"):
+        expect_root(call)
     return act(box, rest)

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import chosen, tabulated, usage
-from labtests.simlab.linux.options import Refused
+from labtests.simlab.linux.clicking import chosen, expect_root, tabulated, usage
 from labtests.simlab.sonic.chassis import SonicChassis
+from labtests.simlab.sonic.configuring import OTHERS
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, WATERMARKS
 from labtests.simlab.timeline import NS_PER_S
 
@@ -121,8 +121,8 @@ def shows(watermarks: PolledWatermarks) -> Mapping[str, Callable[[], str]]:
 
 def sonic_clear(watermarks: PolledWatermarks, call: Call) -> str:
     """The program: it has no word for pools."""
-    kind, rest = chosen(call, _NAMED)
-    _expect_root(call)
+    kind, rest = chosen(call, _NAMED, OTHERS[call.name])
+    expect_root(call)
     if rest:
         raise usage(f"sonic-clear {' '.join(call.arguments)}", "Got unexpected extra argument")
     watermarks.clear(kind)
@@ -136,11 +136,6 @@ def watermarkstat(watermarks: PolledWatermarks, call: Call) -> str:
         raise usage("watermarkstat", "Invalid value for '-t': choose one of its types.")
     if "-c" not in call.arguments:
         return watermarks.table(words[1])
-    _expect_root(call)
+    expect_root(call)
     watermarks.clear(words[1])
     return ""
-
-
-def _expect_root(call: Call) -> None:
-    if call.process.user != "root":
-        raise Refused("Root privileges are required for this operation\n")
