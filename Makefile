@@ -17,8 +17,8 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
-# tests wait as much as they compute: two processes more than there are CPUs
-SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) --dist loadgroup --no-loadscope-reorder
+# tests wait more than they compute: three processes more than there are CPUs
+SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3) --dist loadgroup --no-loadscope-reorder
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -26,7 +26,7 @@ TOLD = tuple(
     f"suites/test_{name}.py"
     for name in (
         *("below_bottleneck", "classification", "overload", "scheduling", "tcp_ecn"),
-        *("s1_pfc", "s2_dcqcn", "s3_reaction_point", "latency", "early_warning"),
+        *("s1_pfc", "s2_dcqcn", "s3_reaction_point", "latency"),
     )
 )
 """What whole runs are told by: each kind of load, change and control. `make run` has all suites."""
