@@ -76,8 +76,7 @@ def parse_qos_wred_table(reply: Reply) -> dict[str, tuple[WredQueue, ...]]:
 
 def shows_wred_table(reply: Reply, name: str) -> bool:
     """Whether this answer has the table. What a switch says when there is none is not recorded."""
-    shown = (_NAME.pattern.fullmatch(line.strip()) for line in whole_lines(reply))
-    return any(match is not None and match["name"] == name for match in shown)
+    return any(_NAME.first([line.strip()]).get("name") == name for line in whole_lines(reply))
 
 
 def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:

@@ -67,8 +67,8 @@ class ConfigSection(displays.Section):
     @property
     def interface(self) -> str | None:
         """The interface this section is about: full name where its type is known."""
-        match = _INTERFACE.pattern.fullmatch(self.head)
-        return None if match is None else full_name(match["name"]) or match["name"]
+        name = _INTERFACE.first([self.head]).get("name")
+        return None if name is None else full_name(name) or name
 
 
 def parse_configuration(reply: Reply) -> tuple[ConfigSection, ...]:
