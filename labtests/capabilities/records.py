@@ -263,6 +263,14 @@ class QueueLimitSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LossSetting:
+    """What each egress queue of a port loses on purpose, at random: (queue, packets of a million),
+    by queue. A queue that loses none is not in it."""
+
+    losses: tuple[tuple[Priority, Annotated[int, range(1, 1_000_001)]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DcqcnSetting:
     """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
 

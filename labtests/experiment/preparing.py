@@ -19,6 +19,7 @@ from labtests.capabilities.records import (
     DcbxSetting,
     DcqcnSetting,
     EcnSetting,
+    LossSetting,
     MarkingCurve,
     PfcAlarm,
     PfcSetting,
@@ -35,6 +36,7 @@ from labtests.capabilities.settings import (
     DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PACKET_LOSS,
     PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
@@ -277,6 +279,15 @@ class Prepared(Parties):
         for at, numbers in allowed.items():
             alarm = PfcAlarm(sent=numbers) if way == "sent" else PfcAlarm(received=numbers)
             self.set(at, PFC_ALARM, alarm)
+
+    @contextmanager
+    def losing(self, queue: int, per_million: int) -> Iterator[None]:
+        """Inside, this queue of the bottleneck loses so many of a million packets at random; then
+        none again, as before."""
+        with self.lab.restoring():
+            wanted = LossSetting(losses=((queue, per_million),))
+            self.set(self.bottleneck, PACKET_LOSS, wanted)
+            yield
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""

@@ -26,6 +26,7 @@ from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
 from labtests.verdicts.pauses import paused
 from labtests.verdicts.points import ahead, gets_less, recovered, spaced
+from labtests.verdicts.repeating import repeated_what_was_lost
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.slowing import slowed_by_marks
@@ -85,6 +86,7 @@ __all__ = [
     "ran_on",
     "recovered",
     "reddest",
+    "repeated_what_was_lost",
     "right_control",
     "set_free",
     "shared",
