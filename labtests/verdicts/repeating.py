@@ -110,7 +110,9 @@ def _counted(evidence: Evidence, clean: Evidence) -> _Transferred | None:
     if None in (moved, lost, whole, lost_before, messages) or not of:
         return None
     each = round(((whole or 0) + (lost_before or 0)) / of)
-    return _Transferred(came=(moved or 0) + (lost or 0), lost=lost or 0, needed=(messages or 0) * each)
+    return _Transferred(
+        came=(moved or 0) + (lost or 0), lost=lost or 0, needed=(messages or 0) * each
+    )
 
 
 def _packets(evidence: Evidence) -> tuple[int | None, int | None]:
