@@ -31,6 +31,7 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
+    VxlanTunnel,
     WatchdogTimes,
 )
 from labtests.transport.asking import Asking, known
@@ -68,6 +69,7 @@ QUEUE_LIMITS = Kind[QueueLimitSetting](
     "queue_limits",
     "an egress port whose queues have lengths that can be read and set (tail drop above)",
 )
+TUNNEL = Kind[VxlanTunnel | None]("tunnel", "a host port over which a VXLAN tunnel can be made")
 PACKET_LOSS = Kind[LossSetting](
     "packet_loss",
     "an egress port that can be told to lose packets of a queue at random (netem of a switch whose "
@@ -139,6 +141,7 @@ KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
+    TUNNEL,  # behind the MTU of its port
     PACKET_LOSS,  # behind what else changes a queue
     *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM, WATERMARK_POLLS),
     PORT_STATE,  # last: a port that is opened has all its settings

@@ -36,6 +36,7 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
+    VxlanTunnel,
     WatchdogTimes,
 )
 from labtests.core.errors import LabError
@@ -94,6 +95,7 @@ _FORMS: Mapping[str, Any] = {
     "scheduling": SchedulingSetting,
     "queue_limits": QueueLimitSetting,
     "packet_loss": LossSetting,
+    "tunnel": VxlanTunnel | None,
     "dscp_map": Annotated[tuple[Priority, ...], 64],
     "queue_map": Annotated[tuple[Priority, ...], 8],
     "reaction_point": frozenset[Priority],

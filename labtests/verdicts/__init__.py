@@ -36,6 +36,7 @@ from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import dropped_all, kept_through, left_alone, shut_in_time
 from labtests.verdicts.streamed import headrooms, kept_headroom, no_bursts
 from labtests.verdicts.throttling import throttled
+from labtests.verdicts.tunnels import came_out_marked, kept_its_class
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
@@ -53,6 +54,7 @@ __all__ = [
     "all_paused",
     "behind_bytes",
     "bursts",
+    "came_out_marked",
     "classified",
     "completed_alike",
     "dropped_all",
@@ -68,6 +70,7 @@ __all__ = [
     "held_by_pauses",
     "held_within",
     "kept_headroom",
+    "kept_its_class",
     "kept_through",
     "left_alone",
     "lossless",
