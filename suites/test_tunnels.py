@@ -28,16 +28,17 @@ def test_the_class_of_a_packet_survives_its_tunnel(incast):
     classes = [
         replace(each.offering(BELOW), tos=each.tos | ECT_0) for each in incast.classes(*DSCPS)
     ]
+    queues = {each.tos: incast.queue_of(each) for each in classes}
     with incast.tunnels(inherit_tos=False):
         incast.control(
             "tunnels without `tos inherit`",
             incast.loads(*classes),
-            red=lambda seen: (kept_its_class(seen),),
+            red=lambda seen: (kept_its_class(seen, queues),),
             because=("so the outer headers have another DSCP",),
         )
     with incast.tunnels():
         seen = incast.run("tunnels with `tos inherit`", incast.loads(*classes))
-    incast.judge(kept_its_class(seen))
+    incast.judge(kept_its_class(seen, queues))
 
 
 @pytest.mark.requires(

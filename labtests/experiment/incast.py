@@ -338,8 +338,9 @@ class Incast(Prepared):
         return record.evidence
 
     def soundness(self, seen: Evidence) -> Verdict:
-        """What is asked of every phase."""
-        if seen.failure is not None:
+        """What is asked of every phase. In tunnels that do not show classes, all are in the queue
+        of whoever has no class, and no queue's packets are those of a flow."""
+        if seen.failure is not None or self.roles.outer_dscp is not None:
             return ran_on(seen)
         return sound_among(seen) if seen.receivers else sound(seen)
 

@@ -320,7 +320,11 @@ class Prepared(Parties):
             for number, role in enumerate((roles.receiver, *roles.senders), 1):
                 self.set(role.nic, TUNNEL, _tunnel(roles, role, number, inherit_tos=inherit_tos))
             inside = INSIDE.format(1)
-            self.roles = replace(roles, receiver=replace(roles.receiver, address=inside))
+            self.roles = replace(
+                roles,
+                receiver=replace(roles.receiver, address=inside),
+                outer_dscp=None if inherit_tos else 0,
+            )
             mtus = {name: mtu - VXLAN_BYTES for name, mtu in traffic.own_mtu_bytes.items()}
             self.traffic = replace(traffic, roles=self.roles, own_mtu_bytes=mtus)
             try:

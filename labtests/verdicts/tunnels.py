@@ -6,7 +6,7 @@ in, with the outer and with the inner header (Linux, net/ipv4/ip_input.c): of EC
 decapsulation copies CE back (RFC 6040).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
@@ -31,38 +31,39 @@ FEWEST = 100
 """Packets that prove something."""
 
 
-def kept_its_class(evidence: Evidence) -> Verdict:
-    """Every datagram went through the queue of its inner DSCP, and was ECN-capable outside and
-    inside when it came."""
+def kept_its_class(evidence: Evidence, queues: Mapping[int, int]) -> Verdict:
+    """Every datagram went through the queue of its inner DSCP (`queues`: by TOS byte), and was
+    ECN-capable outside and inside when it came."""
     return conclude(
         "Did the classes of packets survive their tunnels?",
         evidence,
-        _kept(evidence),
-        passing=f"{sum(_sent(evidence).values())} datagrams in tunnels went through "
-        f"{numbered(evidence.queues)}, as their inner DSCP says, and came as ECN-capable as they "
-        "were sent, outside and inside",
+        _kept(evidence, queues),
+        passing=f"{sum(_sent(evidence, queues).values())} datagrams in tunnels went through "
+        f"{numbered(sorted(set(queues.values())))}, as their inner DSCP says, and came as "
+        "ECN-capable as they were sent, outside and inside",
         remedy="look at `tos` of the tunnels: `inherit` copies the DSCP of inner packets",
     )
 
 
-def _sent(evidence: Evidence) -> dict[int, int]:
+def _sent(evidence: Evidence, queues: Mapping[int, int]) -> dict[int, int]:
     """By queue, as the tools say."""
-    found: dict[int, int] = {}
-    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        found[place.queue] = found.get(place.queue, 0) + (flow.sent_datagrams or 0)
+    found = dict.fromkeys(queues.values(), 0)
+    for flow in evidence.flows:
+        if flow.tos in queues:
+            found[queues[flow.tos]] += flow.sent_datagrams or 0
     return found
 
 
-def _kept(evidence: Evidence) -> Iterator[Finding]:
+def _kept(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    yield from idle.quiet_queues(evidence, evidence.queues)
+    yield from idle.quiet_queues(evidence, tuple(sorted(set(queues.values()))))
     others = [
         each
         for each in path.of_queues(evidence, evidence.bottleneck, c.QUEUE_FORWARDED_PACKETS)
-        if each.key[3] not in evidence.queues
+        if each.key[3] not in queues.values()
     ]
     astray = max(others, key=lambda each: each.increase or 0, default=None)
-    for queue, sent in _sent(evidence).items():
+    for queue, sent in _sent(evidence, queues).items():
         yield _in_queue(evidence, queue, sent, astray)
     yield from _capable(evidence)
 

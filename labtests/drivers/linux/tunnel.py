@@ -53,7 +53,7 @@ def parse_tunnel(reply: Reply) -> tuple[str, VxlanTunnel] | None:
     return str(below), found
 
 
-class Tunnels(ShellSetting[VxlanTunnel | None]):
+class Tunnelling(ShellSetting[VxlanTunnel | None]):
     """The one over a port; None where there is none."""
 
     kind, tool = TUNNEL, IP

@@ -20,7 +20,7 @@ from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.sockets import Sockets
-from labtests.simlab.linux.tunnels import Tunnels
+from labtests.simlab.linux.tunnels import VxlanDevices
 from labtests.simlab.tree import FileTree
 
 FIRST_PID = 2801
@@ -42,7 +42,7 @@ class Machine(ABC):
         self.dcbx = {name: self._firmware_dcbx(name) for name in self.qos}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.sockets = Sockets()
-        self.tunnels = Tunnels(partial(lab.tell_of_tunnel, device.name))
+        self.tunnels = VxlanDevices(partial(lab.tell_of_tunnel, device.name))
         self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
         self.tree = FileTree(lambda: self.faults.refuses_files())

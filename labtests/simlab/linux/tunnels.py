@@ -22,7 +22,7 @@ _SAME_VNI = "Error: A VXLAN device with the specified VNI already exists.\n"
 
 
 @dataclass(slots=True, kw_only=True)
-class Tunnel:
+class VxlanDevice:
     """One device."""
 
     name: str
@@ -78,24 +78,24 @@ def _address(address: IPv4Interface, label: str) -> dict[str, Any]:
     return {**found, "scope": "global", "label": label, **times}
 
 
-class Tunnels:
+class VxlanDevices:
     """Those of one host. `found(address, there)`: the lab is told where an address is."""
 
     def __init__(self, found: Callable[[str, bool], None]) -> None:
         self._found = found
-        self._by_name: dict[str, Tunnel] = {}
+        self._by_name: dict[str, VxlanDevice] = {}
         self._made = 0
         self.deaf = self.losing = False  # faults
 
-    def named(self, name: str) -> Tunnel | None:
+    def named(self, name: str) -> VxlanDevice | None:
         """The device of this name."""
         return self._by_name.get(name)
 
-    def to(self, address: str) -> Tunnel | None:
+    def to(self, address: str) -> VxlanDevice | None:
         """The one that packets to this address go through."""
         return next((each for each in self._by_name.values() if each.reaches(address)), None)
 
-    def at(self, address: str) -> Tunnel | None:
+    def at(self, address: str) -> VxlanDevice | None:
         """The one that has this address."""
         named = self._by_name.values()
         return next((e for e in named if e.address and str(e.address.ip) == address), None)
@@ -121,7 +121,7 @@ class Tunnels:
         if any(each.vni == vni for each in self._by_name.values()):
             raise Refused(_SAME_VNI, 2)
         self._made += 1
-        self._by_name[name] = Tunnel(
+        self._by_name[name] = VxlanDevice(
             name=name,
             index=1000 + self._made,
             vni=vni,
@@ -137,7 +137,7 @@ class Tunnels:
         if gone.address is not None:
             self._found(str(gone.address.ip), False)
 
-    def give(self, tunnel: Tunnel, address: str) -> None:
+    def give(self, tunnel: VxlanDevice, address: str) -> None:
         """Its address. Raises Refused."""
         try:
             tunnel.address = IPv4Interface(address)
@@ -147,6 +147,6 @@ class Tunnels:
         self._found(str(tunnel.address.ip), True)
 
 
-def shown(tunnel: Tunnel) -> str:
+def shown(tunnel: VxlanDevice) -> str:
     """JSON of one device."""
     return json.dumps([tunnel.shown()], separators=(",", ":")) + "\n"

@@ -2,7 +2,7 @@
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
-from labtests.simlab.linux.tunnels import Tunnel, shown
+from labtests.simlab.linux.tunnels import VxlanDevice, shown
 
 _SHOW = {"j", "json", "d", "details"}
 
@@ -38,7 +38,7 @@ def change_of_tunnel(call: Call, kind: str, words: list[str]) -> bool:
     return True
 
 
-def _changed(call: Call, tunnel: Tunnel, words: tuple[str, ...]) -> bool:
+def _changed(call: Call, tunnel: VxlanDevice, words: tuple[str, ...]) -> bool:
     """Whether these words are known: `l` of link or `a` of address, and the rest."""
     match words:
         case ("l", "del" | "delete", "dev", _):
