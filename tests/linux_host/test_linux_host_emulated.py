@@ -40,8 +40,9 @@ class Emulated:
         )
 
     def configure(self, commands):
-        (command,) = commands
-        return self.run(command)
+        for command in commands:
+            reply = self.run(command)
+        return reply
 
 
 @pytest.fixture(name="host")
