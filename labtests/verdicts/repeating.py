@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets, port_drops
+from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -159,7 +159,10 @@ def _repeated(
             yield from (
                 or_unproven(each) for each in port_drops.exactly_zero(clean, _drops(clean, queue))
             )
+    yield from witnesses.rdma_saw_no_loss(clean)
+    yield _whole_messages(clean)
     yield from _noticed(evidence, found)
+    yield from _told_no_more_often(evidence, found)
     yield _sent_again(evidence, found)
     yield _as_the_closed_form(evidence, clean, found)
 
@@ -172,6 +175,7 @@ def _accounted(evidence: Evidence) -> Iterator[Finding]:
     )
     if evidence.by_class or evidence.has(rxe):
         yield from packets.of_streams(evidence)
+    yield from port_drops.switch_ports_agree(evidence)
 
 
 def _drops(evidence: Evidence, queue: int) -> Difference:
@@ -222,6 +226,35 @@ def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
         "most: losses are not told by NAKs, or answers are lost"
     )
     yield passed(fact) if times.increase <= most else failed(often, fact)
+
+
+def _whole_messages(clean: Evidence) -> Finding:
+    """Without loss each message has as many packets as the others, and nothing else is in the
+    queue but a few."""
+    came, messages = sum(each or 0 for each in _packets(clean)), _messages(clean) or 1
+    over = came - messages * round(came / messages)
+    if 0 <= over <= path.STRAYS:
+        return passed()
+    return disagreement(
+        f"counters disagree: {came} packets of {messages} messages of one size without loss"
+    )
+
+
+def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
+    """A NAK answers a packet out of sequence, and of go-back-N each of these is sent again."""
+    place, receiver = evidence.senders[0], evidence.receiver
+    strange, naks = (
+        evidence.change((at.device, at.port), "port", None, counter).increase or 0
+        for at, counter in ((receiver, c.OUT_OF_SEQUENCE), (place, c.PACKET_SEQ_ERR))
+    )
+    if naks > strange:
+        yield disagreement(f"counters disagree: {naks} NAKs for {strange} packets out of sequence")
+    again = found.repeated - found.lost
+    if found.each > SELECTIVE and strange > again + path.STRAYS:
+        yield disagreement(
+            f"counters disagree: {strange} packets out of sequence, and {again} sent again beside "
+            "those that were lost"
+        )
 
 
 def _time_outs(evidence: Evidence) -> Difference:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, path, port_drops
+from labtests.verdicts import checks, idle, packets, path, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -20,6 +20,7 @@ from labtests.verdicts.outcome import (
     missing,
     name_of,
     numbered,
+    or_unproven,
     passed,
     unproven,
 )
@@ -66,6 +67,23 @@ def _kept(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:
     for queue, sent in _sent(evidence, queues).items():
         yield _in_queue(evidence, queue, sent, astray)
     yield from _capable(evidence)
+    if set(evidence.queues) == set(queues.values()):
+        yield from _each_of_them(evidence)
+
+
+def _each_of_them(evidence: Evidence) -> Iterator[Finding]:
+    """To the packet, where outer headers tell the classes: nothing is full."""
+    if evidence.by_class:
+        yield from packets.by_the_nics(evidence, evidence.queues)
+    for queue in evidence.queues:
+        yield packets.by_the_tool(evidence, queue)
+        yield packets.came_to_the_tools(evidence, (queue,))
+        yield from map(or_unproven, port_drops.no_drop(evidence, queue))
+    yield from port_drops.switch_ports_agree(evidence)
+    for flow in evidence.flows:
+        sent, got = flow.sent_datagrams or 0, flow.received_datagrams or 0
+        if got < sent - path.STRAYS or got > sent:
+            yield unproven(f"{flow.receiver} received {got} of {sent} datagrams of {flow.sender}")
 
 
 def _in_queue(evidence: Evidence, queue: int, sent: int, astray: Difference | None) -> Finding:

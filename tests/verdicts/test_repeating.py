@@ -123,6 +123,22 @@ def test_a_transfer_that_lost_some_is_no_measure_of_others():
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
+def test_a_nic_that_repeated_without_a_loss_is_no_measure():
+    assert judged(transfer(100, 5, rate=8.95), clean=transfer(grown={TIMES: 1})).outcome is not (
+        Outcome.PASS
+    )
+
+
+def test_messages_of_one_size_that_have_not_as_many_packets_contradict_each_other():
+    clean = transfer(grown={FORWARDED: NEEDED - 7, (*R, "priority", 3, c.RX_PACKETS): NEEDED - 7})
+    assert judged(transfer(100, 5, rate=8.95), clean=clean).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("grown", [{NAKS: 401}, {STRANGE: 450}])
+def test_more_naks_than_packets_out_of_sequence_or_more_of_these_than_sent_again(grown):
+    assert judged(transfer(100, 5, rate=8.95, grown=grown)).outcome is Outcome.INCONCLUSIVE
+
+
 def test_few_losses_tell_no_number():
     assert judged(transfer(5, 5), per_million=50).outcome is Outcome.INCONCLUSIVE
 

@@ -21,7 +21,7 @@ def left_by(queue, counter=c.QUEUE_FORWARDED_PACKETS):
 
 def tunnelled(grown=(), tos=(98, 162)):
     """Two flows of 5000 datagrams each, and TCP of which 900 packets were marked."""
-    counters = {left_by(3): SENT + 1, left_by(5): SENT, left_by(0): 40}
+    counters = {left_by(3): SENT, left_by(5): SENT, left_by(0): 40}
     counters |= {left_by(queue, c.QUEUE_DROPPED_PACKETS): 0 for queue in (0, 3, 5)}
     counters |= {ECT: 4 * SENT + 2, CE: 1800, MARKED: 900} | dict(grown)
     seen = evidence(
@@ -47,6 +47,19 @@ def test_outer_headers_without_dscp_are_a_fail_that_names_the_queue_they_took():
     verdict = kept_its_class(tunnelled(lost), TOS)
     assert verdict.outcome is Outcome.FAIL
     assert "sw p3 queue 0 forwarded_packets grew by 10040, so the outer headers" in verdict.because
+
+
+@pytest.mark.parametrize("got", [SENT - 11, SENT + 1, 0])
+def test_datagrams_that_do_not_come_out_leave_it_open(got):
+    seen = tunnelled()
+    one, other = seen.flows
+    seen = replace(seen, flows=(replace(one, received_datagrams=got), other))
+    assert kept_its_class(seen, TOS).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_drop_below_the_line_is_no_pass():
+    dropped = {left_by(3): SENT - 1, left_by(3, c.QUEUE_DROPPED_PACKETS): 1}
+    assert kept_its_class(tunnelled(dropped), TOS).outcome is Outcome.INCONCLUSIVE
 
 
 def test_two_classes_swapped_are_no_pass():
