@@ -263,6 +263,26 @@ class QueueLimitSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LossSetting:
+    """What each egress queue of a port loses on purpose, at random: (queue, packets of a million),
+    by queue. A queue that loses none is not in it."""
+
+    losses: tuple[tuple[Priority, Annotated[int, range(1, 1_000_001)]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VxlanTunnel:
+    """A VXLAN device over a host's port (RFC 7348). `address`: its own inside, with the length of
+    the prefix. `remote`: the IPv4 address of the other end; "": whoever has sent something.
+    `inherits_tos`: outer headers have the DSCP of the inner ones."""
+
+    vni: Annotated[int, range(1, 2**24)]
+    address: Annotated[str, re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2})?")]
+    remote: Annotated[str, re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3})?")] = ""
+    inherits_tos: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DcqcnSetting:
     """DCQCN parameters of one side by their sysfs names (units: driver docstring)."""
 

@@ -19,6 +19,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    LossSetting,
     PfcAlarm,
     PfcSetting,
     PollsMs,
@@ -30,6 +31,7 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
+    VxlanTunnel,
     WatchdogTimes,
 )
 from labtests.transport.asking import Asking, known
@@ -66,6 +68,12 @@ SCHEDULING = Kind[SchedulingSetting](
 QUEUE_LIMITS = Kind[QueueLimitSetting](
     "queue_limits",
     "an egress port whose queues have lengths that can be read and set (tail drop above)",
+)
+TUNNEL = Kind[VxlanTunnel | None]("tunnel", "a host port over which a VXLAN tunnel can be made")
+PACKET_LOSS = Kind[LossSetting](
+    "packet_loss",
+    "an egress port that can be told to lose packets of a queue at random (netem of a switch whose "
+    "kernel forwards)",
 )
 DSCP_MAP = Kind[DscpPriorities]("dscp_map", "a device whose DSCP -> priority map can be set")
 REACTION_POINT = Kind[frozenset[int]](
@@ -133,6 +141,8 @@ KINDS: tuple[Kind[Any], ...] = (
     *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
+    TUNNEL,  # behind the MTU of its port
+    PACKET_LOSS,  # behind what else changes a queue
     *(PFC_ALARM, BUFFER_THRESHOLDS, DCBX, STREAM, WATERMARK_POLLS),
     PORT_STATE,  # last: a port that is opened has all its settings
 )

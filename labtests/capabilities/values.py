@@ -23,6 +23,7 @@ from labtests.capabilities.records import (
     DeadlockTimes,
     EcnSetting,
     EtsSetting,
+    LossSetting,
     PfcAlarm,
     PfcSetting,
     PollsMs,
@@ -35,6 +36,7 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
+    VxlanTunnel,
     WatchdogTimes,
 )
 from labtests.core.errors import LabError
@@ -92,6 +94,8 @@ _FORMS: Mapping[str, Any] = {
     "ecn": EcnSetting,
     "scheduling": SchedulingSetting,
     "queue_limits": QueueLimitSetting,
+    "packet_loss": LossSetting,
+    "tunnel": VxlanTunnel | None,
     "dscp_map": Annotated[tuple[Priority, ...], 64],
     "queue_map": Annotated[tuple[Priority, ...], 8],
     "reaction_point": frozenset[Priority],

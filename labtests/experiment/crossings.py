@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from labtests.core.units import dscp_of_tos
 from labtests.experiment.roles import Role, Roles
 from labtests.inventory import Endpoint
 from labtests.measure.evidence import CnpReturn, Crossing
@@ -29,7 +28,7 @@ def crossings(
         for entry, out in _passed(roles, role):
             if entry in queues:
                 due = found.setdefault((out.device, out.interface), {})
-                due[number] = queues[entry][dscp_of_tos(tos)]
+                due[number] = queues[entry][roles.dscp_of(tos)]
     return tuple(Crossing(port=port, queues=due) for port, due in found.items())
 
 

@@ -1,6 +1,6 @@
 """An incast, as a suite speaks of it: set the lab, run a phase, judge what was seen."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -8,7 +8,12 @@ from math import ceil
 from labtests.experiment import patterns
 from labtests.experiment.classes import ClassRounds
 from labtests.experiment.failing import Failing
-from labtests.experiment.fitting import Class, NotHere
+from labtests.experiment.fitting import (
+    Class,
+    NotHere,
+    fastest_without_a_queue,
+    roce_payload_bytes,
+)
 from labtests.experiment.judging import Judged, NotPassed
 from labtests.experiment.pace import MINUTE_S, SAMPLES_AT_MOST, Pace, Span
 from labtests.experiment.patterns import Pattern
@@ -17,7 +22,9 @@ from labtests.experiment.preparing import Prepared
 from labtests.experiment.refresh import measure
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
+from labtests.verdicts.repeating import LONGEST_WAIT_S, TIMEOUT_S, waits_at_most
 from labtests.workloads import FlowTool, PauseStorm, Perftest
+from labtests.workloads.perftest import FEWEST_MESSAGES
 
 DROPPED = "dropped_packets grew by"
 """Why a control that drops on purpose is red."""
@@ -25,6 +32,10 @@ DROPPED = "dropped_packets grew by"
 PATIENCE = 4.0
 """Of the time that transfers take when they fill the line: who is not done then is too late."""
 
+TWICE = 2.0
+"""Of the time that a transfer takes, where nothing is lost."""
+LOST_AT_LEAST, MILLION = 20, 1_000_000
+"""Packets of a transfer, in the mean, so that ten are lost but once in a hundred times."""
 FLOWS_EACH = 4
 FAILURE_LOADS = 4.0
 """In times of a load: how long all goes on where a link fails."""
@@ -127,6 +138,40 @@ class Incast(Prepared):
         parts = self.flows(patterns.fan(senders), first, *(each,) * (senders - 1))
         lasts_s = PATIENCE * self.pace.load_s
         return tuple(replace(part, lasts_s=lasts_s) for part in parts)
+
+    def transfer(self, tool: Perftest, per_million: int = 0) -> tuple[SenderPart, ...]:
+        """One sender, whose link is no faster than the receiver's, sends what its link carries in
+        the time of a load, or as much less as it waits for repetitions that are lost, too; and has
+        longer than that, which it need not take. A lab without such a sender skips the test."""
+        line = self.roles.line_bits_per_s
+        one = fastest_without_a_queue(self.senders, line)
+        whole = self.traffic.messages(tool.queue_pairs, tool.message_bytes)
+        each_s = self.pace.load_s * line / one.link_bits_per_s / whole
+        again = self._packets_of(tool) * (per_million / MILLION) ** 2  # lost, of each message
+        messages = round(self.pace.load_s / (each_s + again * TIMEOUT_S))
+        losing = replace(tool, messages=max(messages, FEWEST_MESSAGES))
+        waits = waits_at_most(messages * again) if per_million else 0
+        lasts_s = TWICE * self.pace.load_s + waits * LONGEST_WAIT_S
+        return (SenderPart(role=one, tool=losing, starts_after_s=0.0, lasts_s=lasts_s),)
+
+    def losses_to_be_seen(self, tool: Perftest, per_million: Sequence[int]) -> tuple[int, ...]:
+        """Those of these losses that a transfer has so many packets for that some are lost for
+        certain. A lab where none is skips the test."""
+        seen = tuple(each for each in per_million if self._lost(tool, each) >= LOST_AT_LEAST)
+        if not seen:
+            raise NotHere("a transfer has too few packets here for losses to be seen")
+        return seen
+
+    def _lost(self, tool: Perftest, per_million: int) -> float:
+        """In the mean."""
+        (part,) = self.transfer(tool, per_million)
+        assert isinstance(part.tool, Perftest)
+        messages = (part.tool.messages or 0) * tool.queue_pairs
+        return messages * self._packets_of(tool) * per_million / MILLION
+
+    def _packets_of(self, tool: Perftest) -> int:
+        """Of a message."""
+        return ceil(tool.message_bytes / roce_payload_bytes(self.traffic.mtu_bytes))
 
     def pressed(self, slowing: FlowTool, deaf: FlowTool) -> tuple[SenderPart, ...]:
         """One of two senders all the time, the other for a part of it, as `Traffic.pressed`."""
@@ -293,8 +338,9 @@ class Incast(Prepared):
         return record.evidence
 
     def soundness(self, seen: Evidence) -> Verdict:
-        """What is asked of every phase."""
-        if seen.failure is not None:
+        """What is asked of every phase. In tunnels that do not show classes, all are in the queue
+        of whoever has no class, and no queue's packets are those of a flow."""
+        if seen.failure is not None or self.roles.outer_dscp is not None:
             return ran_on(seen)
         return sound_among(seen) if seen.receivers else sound(seen)
 

@@ -10,7 +10,6 @@ from labtests.capabilities.device import PfcWarnings, RdmaDevices, Watermarks
 from labtests.capabilities.records import Reading, WarningLog
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.core.errors import DeviceError
-from labtests.core.units import dscp_of_tos
 from labtests.experiment.crossings import crossings, returns
 from labtests.experiment.failing import Failing, FailingLinks, failing_links
 from labtests.experiment.negotiating import dcbx_seen
@@ -317,7 +316,7 @@ class Phase:
 
     def _place(self, role: Role, tos: int, seen: DeviceSettings) -> Place:
         """The class a TOS byte gets at the NIC and at the bottleneck, from the maps as read."""
-        dscp, at_nic = dscp_of_tos(tos), seen.queues.get(role.nic)
+        dscp, at_nic = self.roles.dscp_of(tos), seen.queues.get(role.nic)
         priority = at_nic[dscp] if at_nic is not None else None
         return place(role, priority, seen.queues[self.roles.bottleneck][dscp])
 
@@ -329,7 +328,7 @@ class Phase:
             return ()
         places = (self._place(role, s.tool.tos, seen) for role, s in zip(to, traffic, strict=True))
         return tuple(
-            replace(there, queue=seen.queues[role.switch][dscp_of_tos(s.tool.tos)])
+            replace(there, queue=seen.queues[role.switch][self.roles.dscp_of(s.tool.tos)])
             for there, role, s in zip(places, to, traffic, strict=True)
         )
 

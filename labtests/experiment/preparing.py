@@ -19,12 +19,14 @@ from labtests.capabilities.records import (
     DcbxSetting,
     DcqcnSetting,
     EcnSetting,
+    LossSetting,
     MarkingCurve,
     PfcAlarm,
     PfcSetting,
     PortPauseTimeout,
     SchedulingSetting,
     TrustSetting,
+    VxlanTunnel,
     WatchdogTimes,
 )
 from labtests.capabilities.settings import (
@@ -35,6 +37,7 @@ from labtests.capabilities.settings import (
     DCQCN_RP,
     ECN,
     NOTIFICATION_POINT,
+    PACKET_LOSS,
     PAUSE_TIMEOUT,
     PFC,
     PFC_ALARM,
@@ -42,6 +45,7 @@ from labtests.capabilities.settings import (
     REACTION_POINT,
     SCHEDULING,
     TRUST,
+    TUNNEL,
     WATCHDOG_TIMES,
     Kind,
     T,
@@ -51,13 +55,29 @@ from labtests.experiment import choosing
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.negotiating import dcbx_of, settled
 from labtests.experiment.parties import Parties
-from labtests.experiment.roles import Role
+from labtests.experiment.roles import Role, Roles
 from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.verdicts import Limits, Thresholds
 
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
+
+
+VNI, INSIDE, INSIDE_LENGTH, MOST_INSIDE = 4711, "198.18.71.{}", 24, 254
+"""Of tunnels: addresses that are set aside for measurements (RFC 2544)."""
+VXLAN_BYTES = 50
+"""Outer Ethernet, IPv4, UDP and VXLAN header (RFC 7348)."""
+
+
+def _tunnel(roles: Roles, role: Role, number: int, *, inherit_tos: bool) -> VxlanTunnel:
+    """The receiver answers whoever has sent something."""
+    return VxlanTunnel(
+        vni=VNI,
+        address=f"{INSIDE.format(number)}/{INSIDE_LENGTH}",
+        remote="" if role == roles.receiver else roles.receiver.address,
+        inherits_tos=inherit_tos,
+    )
 
 
 @dataclass
@@ -277,6 +297,40 @@ class Prepared(Parties):
         for at, numbers in allowed.items():
             alarm = PfcAlarm(sent=numbers) if way == "sent" else PfcAlarm(received=numbers)
             self.set(at, PFC_ALARM, alarm)
+
+    @contextmanager
+    def losing(self, queue: int, per_million: int) -> Iterator[None]:
+        """Inside, this queue of the bottleneck loses so many of a million packets at random; then
+        none again, as before."""
+        with self.lab.restoring():
+            wanted = LossSetting(losses=((queue, per_million),))
+            self.set(self.bottleneck, PACKET_LOSS, wanted)
+            yield
+
+    @contextmanager
+    def tunnels(self, *, inherit_tos: bool = True) -> Iterator[None]:
+        """Inside, senders reach the receiver by VXLAN tunnels over their ports, and traffic has the
+        MTU of these. `inherit_tos`: outer headers have the DSCP of the inner ones. A lab with more
+        senders than tunnels have addresses, or several on one host, skips the test."""
+        roles, traffic = self.roles, self.traffic
+        hosts = [role.name for role in (*roles.senders, roles.receiver)]
+        if len(set(hosts)) < len(hosts) or len(hosts) > MOST_INSIDE:
+            raise NotHere(f"tunnels are for up to {MOST_INSIDE} hosts, of one link each")
+        with self.lab.restoring():
+            for number, role in enumerate((roles.receiver, *roles.senders), 1):
+                self.set(role.nic, TUNNEL, _tunnel(roles, role, number, inherit_tos=inherit_tos))
+            inside = INSIDE.format(1)
+            self.roles = replace(
+                roles,
+                receiver=replace(roles.receiver, address=inside),
+                outer_dscp=None if inherit_tos else 0,
+            )
+            mtus = {name: mtu - VXLAN_BYTES for name, mtu in traffic.own_mtu_bytes.items()}
+            self.traffic = replace(traffic, roles=self.roles, own_mtu_bytes=mtus)
+            try:
+                yield
+            finally:
+                self.roles, self.traffic = roles, traffic
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from labtests.core.errors import LabError
-from labtests.core.units import BitsPerSecond
+from labtests.core.units import BitsPerSecond, dscp_of_tos
 from labtests.inventory import Endpoint, Testbed
 from labtests.lab.paths import towards, transit_ports
 
@@ -44,7 +44,8 @@ class Roles:
     receiver, where they are plugged into different switches. `congested` is the port before the
     last switch that is full first, where that is what is looked for. `tags` are the 802.1p
     priorities of packets by DSCP, where ports trust those. `bystanders` are hosts that have no part
-    in the incast, and may have one in other patterns.
+    in the incast, and may have one in other patterns. `outer_dscp`: what switches see of all that
+    is sent, where tunnels do not show what is inside.
     """
 
     senders: tuple[Role, ...]
@@ -55,6 +56,11 @@ class Roles:
     congested: Endpoint | None = None
     tags: tuple[int, ...] | None = None
     bystanders: tuple[Role, ...] = ()
+    outer_dscp: int | None = None
+
+    def dscp_of(self, tos: int) -> int:
+        """What switches see of packets with this TOS byte."""
+        return dscp_of_tos(tos) if self.outer_dscp is None else self.outer_dscp
 
     @property
     def hosts(self) -> tuple[Role, ...]:

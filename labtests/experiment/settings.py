@@ -10,6 +10,7 @@ from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     ECN,
     NOTIFICATION_POINT,
+    PACKET_LOSS,
     PAUSE_TIMEOUT,
     PFC,
     PFC_WATCHDOG,
@@ -31,7 +32,7 @@ from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
 
 _SHOWN: tuple[Kind[Any], ...] = (
-    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS),
+    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, PACKET_LOSS),
     *(REACTION_POINT, NOTIFICATION_POINT),
 )
 

@@ -179,6 +179,12 @@ SUITES: Mapping[str, FaultedSuite] = {
         at="experiment 'one way fails': traffic",
         middle_s=1.0,
     ),
+    "go-back-n": FaultedSuite(file="test_go_back_n", test="test_a_sender_repeats_what_is_lost"),
+    "tunnel-classes": FaultedSuite(
+        file="test_tunnels",
+        test="test_the_class_of_a_packet_survives_its_tunnel",
+    ),
+    "tunnel-marks": FaultedSuite(file="test_tunnels", test="test_marks_survive_their_tunnel"),
     "rdma-ecn": FaultedSuite(
         file="test_rdma_ecn",
         test="test_an_rdma_incast_is_marked_where_it_is_ecn_capable",

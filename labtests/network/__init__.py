@@ -25,7 +25,7 @@ from labtests.network.pause_settings import (
     ReceiveBuffer,
     longest_response_ns,
 )
-from labtests.network.requests import RcRequest, TcpRequest, UdpRequest
+from labtests.network.requests import OuterHeaders, RcRequest, TcpRequest, UdpRequest
 from labtests.network.settings import (
     NicCounters,
     PfcCounters,
@@ -59,6 +59,7 @@ __all__ = [
     "Network",
     "Nic",
     "NicCounters",
+    "OuterHeaders",
     "PauseTimeout",
     "PauseTiming",
     "PfcCounters",

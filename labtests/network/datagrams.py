@@ -21,6 +21,7 @@ from labtests.network.tables import (
     UDP_FRAGMENT,
     State,
 )
+from labtests.network.tunnels import count_ecn, count_out
 
 
 @compiled
@@ -60,8 +61,7 @@ def next_udp_packet(t: State, f: int) -> int:
     size = flow.rest_frame_bytes if last else flow.frame_bytes
     k = new_packet(t, UDP_FRAGMENT, f, size, flow.pcp)
     packet = packet_at(t, k)
-    host_at(t, flow.source).ip_out += 1
-    host_at(t, flow.source).ip_out_bytes += packet.frame_bytes
+    count_out(t, f, flow.source, k)
     packet.psn = flow.datagram
     packet.part = flow.fragment
     packet.dscp = flow.dscp
@@ -84,6 +84,7 @@ def receive_udp(t: State, f: int, k: int) -> None:
     fragmented = flow.fragments > 1
     host.ip_in += 1
     host.ip_in_bytes += packet.frame_bytes
+    count_ecn(t, f, packet.ecn)
     host.reasm_reqds += 1 if fragmented else 0
     if packet.psn != flow.rx_datagram:
         if flow.rx_fragments > 0:

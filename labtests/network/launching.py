@@ -4,21 +4,32 @@ from typing import Any
 
 from labtests.network.requests import (
     RETRANSMISSION_UNIT_PS,
+    OuterHeaders,
     RcRequest,
     TcpRequest,
     UdpRequest,
 )
-from labtests.network.streams import INITIAL_WINDOW, RECEIVE_WINDOW, WINDOW_SIZE
+from labtests.network.streams import (
+    ACK_FRAME_BYTES,
+    INITIAL_WINDOW,
+    MSS_BYTES,
+    RECEIVE_WINDOW,
+    WINDOW_SIZE,
+)
 from labtests.network.tables import (
     ECT_0,
     GO_BACK_N,
     NEVER,
+    NO_TUNNEL,
     NONE,
     NOT_ECT,
     PS_PER_S,
     PS_PER_US,
     SELECTIVE,
+    TUNNEL,
+    TUNNEL_LOSING_MARKS,
 )
+from labtests.network.tunnels import VXLAN_BYTES
 
 IP_HEADER_BYTES, FRAGMENT_UNIT_BYTES = 20, 8
 """Every fragment but the last carries a multiple of 8 bytes (RFC 791)."""
@@ -28,6 +39,12 @@ UDP_HEADER_BYTES = 8
 ENDLESS = 1 << 60
 ACKS_LEAST = 1024
 """With selective repeat an ACK goes at least every so many packets."""
+
+
+def outer_dscp(flow: RcRequest | UdpRequest | TcpRequest) -> int:
+    """What switches see of these packets."""
+    inherited = flow.outer is None or flow.outer.inherits_dscp
+    return flow.tos >> 2 if inherited else 0
 
 
 def fill_udp(record: Any, flow: UdpRequest) -> None:
@@ -47,6 +64,9 @@ def fill_udp(record: Any, flow: UdpRequest) -> None:
     record.rx_datagram = NONE
     record.ecn = flow.tos & 3
     record.poisson = int(flow.arrivals == "poisson")
+    _fill_tunnel(record, flow.outer)
+    record.frame_bytes += VXLAN_BYTES if flow.outer else 0
+    record.rest_frame_bytes += VXLAN_BYTES if flow.outer else 0
 
 
 def fill_tcp(record: Any, flow: TcpRequest) -> None:
@@ -57,6 +77,17 @@ def fill_tcp(record: Any, flow: TcpRequest) -> None:
     record.rto_ps = PS_PER_S  # RFC 6298: before the first measurement
     record.timeout_at = NEVER
     record.ecn = ECT_0 if flow.ecn else NOT_ECT
+    _fill_tunnel(record, flow.outer)
+    added = VXLAN_BYTES if flow.outer else 0
+    record.payload_bytes = MSS_BYTES - added
+    record.rest_frame_bytes = ACK_FRAME_BYTES + added
+
+
+def _fill_tunnel(record: Any, outer: OuterHeaders | None) -> None:
+    if outer is None:
+        record.tunnel = NO_TUNNEL
+        return
+    record.tunnel = TUNNEL_LOSING_MARKS if outer.loses_marks else TUNNEL
 
 
 def fill_rc(record: Any, flow: RcRequest, size_bytes: int | None) -> None:

@@ -37,9 +37,3 @@ class SwitchModel(NetworkModel, Protocol):
     """With the buffers of switches."""
 
     memory: dict[str, SwitchMemory]
-
-
-class FlowModel(NetworkModel, Protocol):
-    """With what TCP sends in one segment."""
-
-    mss_bytes: int

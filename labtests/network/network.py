@@ -23,7 +23,7 @@ from labtests.network.fabric import (
 )
 from labtests.network.faulty_links import Script, with_script
 from labtests.network.flows import choose_lane, unschedule_flow, wake_flow_by
-from labtests.network.launching import fill_rc, fill_tcp, fill_udp
+from labtests.network.launching import fill_rc, fill_tcp, fill_udp, outer_dscp
 from labtests.network.memory_settings import SwitchMemory
 from labtests.network.nic import Nic
 from labtests.network.paths import (
@@ -45,7 +45,6 @@ from labtests.network.requests import (
 from labtests.network.rows import state_of
 from labtests.network.settings import PortCounters, within
 from labtests.network.streams import (
-    MSS_BYTES,
     WINDOW_SIZE,
 )
 from labtests.network.switch import Switch
@@ -99,7 +98,6 @@ class Network:
         self.reroute(self.routing)
         self.flow_rows = self.edges = self._windows = 0
         self.counts_delays = False
-        self.mss_bytes = MSS_BYTES
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
         self._found: tuple[Tables, State] | None = None
@@ -345,7 +343,7 @@ class Network:
         record = t.flow[row]
         record.kind, record.life = kind, ACTIVE
         record.source, record.target = source, target
-        record.dscp = request.tos >> 2
+        record.dscp = outer_dscp(request)
         record.pcp = NONE if request.pcp is None else request.pcp
         record.control_pcp = record.pcp if request.control_pcp is None else request.control_pcp
         record.next_ready = record.first_edge = NONE

@@ -299,6 +299,8 @@ class Nic:
             ip_in_bytes=host.ip_in_bytes - _FCS_BYTES * host.ip_in,
             ip_out_packets=host.ip_out,
             ip_out_bytes=host.ip_out_bytes - _FCS_BYTES * host.ip_out,
+            ip_in_ce=host.ip_ce,
+            ip_in_ect0=host.ip_ect0,
             rx_crc_errors=int(t.port[self._port].crc_errors),
         )
 

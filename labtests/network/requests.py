@@ -15,15 +15,27 @@ ACKs and CNPs of a flow start with the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OuterHeaders:
+    """What a VXLAN tunnel between two hosts adds: 50 B (tunnels.py), and a DSCP, which is the inner
+    one or 0. The ECN field is that of the inner packet, as Linux copies it in any case; CE comes
+    back unless `loses_marks`."""
+
+    inherits_dscp: bool = True
+    loses_marks: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Headers:
     """What packets of any kind carry. `source_port` is UDP's or TCP's, the first of several flows';
     None: 49152 and on. `pcp`: the priority in their 802.1Q tag; None: they have none. `control_pcp`
-    is that of ACK, NAK and read requests: the flow's unless given."""
+    is that of ACK, NAK and read requests: the flow's unless given. `outer`: hosts send UDP
+    and TCP of this flow through a VXLAN tunnel between them."""
 
     ttl: int = DEFAULT_TTL
     source_port: int | None = None
     pcp: int | None = None
     control_pcp: int | None = None
+    outer: "OuterHeaders | None" = None
 
     def __post_init__(self) -> None:
         within("TTL", self.ttl, 1, 255)

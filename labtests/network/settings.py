@@ -217,6 +217,10 @@ class NicCounters:
     ip_in_bytes: int  # of frames without their FCS, as Linux counts
     ip_out_packets: int
     ip_out_bytes: int
+    ip_in_ce: int = 0
+    ip_in_ect0: int = 0
+    tunnel_in: int = 0  # outer packets of tunnels between hosts, which are in no other counter
+    tunnel_out: int = 0
     rx_crc_errors: int = 0
 
 

@@ -26,13 +26,16 @@ from labtests.network.tables import (
     ACTIVE,
     CE,
     NEVER,
+    NO_TUNNEL,
     NONE,
     PS_PER_S,
     TAG_BYTES,
     TCP_ACK,
     TCP_DATA,
+    TUNNEL_LOSING_MARKS,
     State,
 )
+from labtests.network.tunnels import count_ecn, count_out
 
 MSS_BYTES = 1448
 """1500 - IPv4 20 - TCP 20 - timestamps 12."""
@@ -127,8 +130,7 @@ def next_tcp_packet(t: State, f: int) -> int:
     if flow.timeout_at == NEVER:
         restart_timer(t, f)
     k = new_packet(t, TCP_DATA, f, SEGMENT_FRAME_BYTES, flow.pcp)
-    host_at(t, flow.source).ip_out += 1
-    host_at(t, flow.source).ip_out_bytes += packet_at(t, k).frame_bytes
+    count_out(t, f, flow.source, k)
     packet = packet_at(t, k)
     packet.psn = psn
     packet.dscp = flow.dscp
@@ -146,9 +148,8 @@ def acknowledge_stream(t: State, f: int) -> None:
     flow = flow_at(t, f)
     flow.unacknowledged = 0
     p = host_at(t, flow.target).port
-    k = new_packet(t, TCP_ACK, f, ACK_FRAME_BYTES, flow.control_pcp)
-    host_at(t, flow.target).ip_out += 1
-    host_at(t, flow.target).ip_out_bytes += packet_at(t, k).frame_bytes
+    k = new_packet(t, TCP_ACK, f, flow.rest_frame_bytes, flow.control_pcp)
+    count_out(t, f, flow.target, k)
     packet = packet_at(t, k)
     packet.psn = flow.expected_psn
     packet.part = flow.echo
@@ -167,7 +168,8 @@ def receive_segment(t: State, f: int, k: int) -> None:
     host_at(t, flow.target).ip_in_bytes += packet.frame_bytes
     if packet.part & CUT:
         flow.echo = 0
-    if packet.ecn == CE:
+    count_ecn(t, f, packet.ecn)
+    if packet.ecn == CE and flow.tunnel != TUNNEL_LOSING_MARKS:
         flow.echo = 1
     row = flow.window_row
     in_order = packet.psn == flow.expected_psn
@@ -177,7 +179,7 @@ def receive_segment(t: State, f: int, k: int) -> None:
     while segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here:
         segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here = 0
         flow.expected_psn += 1
-        flow.delivered_bytes += MSS_BYTES
+        flow.delivered_bytes += flow.payload_bytes
     flow.unacknowledged += 1
     at_once = bool(packet.part & NOTHING_FOLLOWS) or not in_order or flow.expected_psn > before + 1
     if flow.unacknowledged > 1 or at_once:
@@ -263,6 +265,7 @@ def receive_tcp_ack(t: State, f: int, k: int) -> None:
     marked = packet_at(t, k).part
     host_at(t, flow.source).ip_in += 1
     host_at(t, flow.source).ip_in_bytes += packet_at(t, k).frame_bytes
+    host_at(t, flow.source).tunnel_in += flow.tunnel != NO_TUNNEL
     if psn > flow.una_psn:
         fresh = psn - flow.una_psn
         flow.una_psn = psn

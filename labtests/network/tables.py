@@ -37,6 +37,7 @@ NO_RED, RED_LEAVING, RED_ARRIVING, RED_POLLED = 0, 1, 2, 3
 
 # What an RC flow does about losses: recovery.py.
 GO_BACK_N, SELECTIVE = 0, 1
+NO_TUNNEL, TUNNEL, TUNNEL_LOSING_MARKS = 0, 1, 2
 
 # Form of a host's DCQCN reaction point.
 CONNECTX, TIMERS, PAPER = 0, 1, 2
@@ -151,6 +152,7 @@ TABLE_TYPES = {
         "local_ack_timeout duplicate_request implied_nak",
         "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
         "ip_in_bytes ip_out ip_out_bytes",
+        "ip_ce ip_ect0 tunnel_in tunnel_out",  # headers of a tunnel's packets count, too
         "cnp_pacing last_cnp",
         floats="max_rate min_rate ai_rate hai_rate first_rate gain",
         arrays=(("dscp_map", 64),),
@@ -189,6 +191,7 @@ TABLE_TYPES = {
         "recovery reorder_packets asked_psn round_psn resend_psn lost",  # recovery.py
         "delay_row trip_row echo_born",  # delays.py; NONE: not counted
         "waits delay_ps first_edge",  # for so many other flows to be delivered: following.py
+        "tunnel",  # UDP, TCP: NO_TUNNEL, TUNNEL, or one that loses marks
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
         floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
     ),

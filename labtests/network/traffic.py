@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from labtests.network.model import FlowModel
+from labtests.network.model import NetworkModel
 from labtests.network.tables import ACTIVE, DRAINING, ENDED
 
 
 class _Flow:
     """One or more rows of the flow table that belong to one request."""
 
-    def __init__(self, network: FlowModel, rows: tuple[int, ...]) -> None:
+    def __init__(self, network: NetworkModel, rows: tuple[int, ...]) -> None:
         self._network = network
         self._rows = rows
 
@@ -131,7 +131,7 @@ class TcpFlow(_Flow):
     @property
     def acked_bytes(self) -> int:
         """Payload whose acknowledgement has come back."""
-        return self._sum("una_psn") * self._network.mss_bytes
+        return sum(int(each.una_psn) * int(each.payload_bytes) for each in self.records())
 
     @property
     def delivered_bytes(self) -> int:

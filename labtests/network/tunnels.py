@@ -6,11 +6,21 @@ none; at the exit a CE of the outer header is copied to the inner one if that is
 (RFC 6040, normal mode). Each copy can be left out, to show the harm: DSCP 0 is another queue, an
 outer header that is not ECN-capable is dropped where it would have been marked, and marks that are
 not copied back are lost. The TTL counts on through the tunnel.
+
+Hosts may have tunnels between them, too: then packets of such a flow have the outer headers all the
+way (launching.py), and the stacks at the ends count both headers.
 """
 
 from labtests.network.compiled import compiled
-from labtests.network.rows import packet_at
-from labtests.network.tables import CE, NOT_ECT, State
+from labtests.network.rows import flow_at, host_at, packet_at
+from labtests.network.tables import (
+    CE,
+    ECT_0,
+    NO_TUNNEL,
+    NOT_ECT,
+    TUNNEL_LOSING_MARKS,
+    State,
+)
 
 VXLAN_BYTES = 50
 COPY_DSCP, COPY_ECN, COPY_BACK = 1, 2, 4
@@ -34,6 +44,32 @@ def encapsulate(t: State, k: int, far_end: int, copies: int) -> None:
         packet.dscp = 0
     if not copies & COPY_ECN:
         packet.ecn = NOT_ECT
+
+
+@compiled
+def count_out(t: State, f: int, h: int, k: int) -> None:
+    """The stack of host h sends packet k of flow f, or the outer one with it inside."""
+    host = host_at(t, h)
+    host.ip_out += 1
+    host.ip_out_bytes += packet_at(t, k).frame_bytes
+    host.tunnel_out += 1 if flow_at(t, f).tunnel != NO_TUNNEL else 0
+
+
+@compiled
+def count_ecn(t: State, f: int, ecn: int) -> None:
+    """The stack of a host counts what came in: a packet of a tunnel between hosts is two, of which
+    the inner one has the mark only where it is copied back."""
+    flow = flow_at(t, f)
+    host = host_at(t, flow.target)
+    headers = 1 if flow.tunnel == NO_TUNNEL else 2
+    host.tunnel_in += headers - 1
+    if ecn == CE and flow.tunnel == TUNNEL_LOSING_MARKS:
+        host.ip_ce += 1
+        host.ip_ect0 += 1
+    elif ecn == CE:
+        host.ip_ce += headers
+    elif ecn == ECT_0:
+        host.ip_ect0 += headers
 
 
 @compiled

@@ -102,6 +102,12 @@ FORMS: Mapping[str, FaultForm] = {
         may="milliseconds",
         only="host",
     ),
+    "tunnel": _of(
+        'VXLAN of the host loses what it should copy: "dscp" to the outer header, whatever `tos` '
+        'says, or "marks" (CE) from it',
+        "loses",
+        only="host",
+    ),
     "broken-frames": _of("so many frames a second arrive with a wrong CRC", "port per_s"),
     "clock": _of("the device's clock is so far ahead", "seconds"),
     "cabling": _of(

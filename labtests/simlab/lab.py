@@ -65,6 +65,7 @@ class SimulatedLab:
             self._unplug_while_booting(device)
             Mischief(self, device.name)
         self.listeners: dict[ListenerKey, Any] = {}
+        self._tunnels: dict[str, str] = {}  # addresses inside, and whose they are
         self._end_of_address = {
             port.address: port.endpoint
             for device in testbed.devices
@@ -145,8 +146,17 @@ class SimulatedLab:
         out = self._unplugged | self._pulled
         return peer is not None and end not in out and peer not in out
 
+    def tell_of_tunnel(self, device: str, address: str, there: bool) -> None:
+        """A tunnel of this host has an address inside, or has it no longer."""
+        if there:
+            self._tunnels[address] = device
+        else:
+            self._tunnels.pop(address, None)
+
     def device_with_address(self, address: str) -> str | None:
         """Which host has this IPv4 address on a NIC; None when nobody has, or its link is down."""
+        if (inside := self._tunnels.get(address)) is not None:
+            return inside
         end = self._end_of_address.get(address)
         return None if end is None or end in self._unplugged else end.device
 

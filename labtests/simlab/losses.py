@@ -14,6 +14,7 @@ Growth = Callable[[], int]
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
     *("cnp-dscp", "cnp-interval", "freeze", "polarised-hash"),
+    "tunnel",
     *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 

@@ -26,6 +26,7 @@ from labtests.verdicts.path import Station, stations
 from labtests.verdicts.paths import spread_over
 from labtests.verdicts.pauses import paused
 from labtests.verdicts.points import ahead, gets_less, recovered, spaced
+from labtests.verdicts.repeating import repeated_what_was_lost
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.slowing import slowed_by_marks
@@ -35,6 +36,7 @@ from labtests.verdicts.starving import not_starved
 from labtests.verdicts.storms import dropped_all, kept_through, left_alone, shut_in_time
 from labtests.verdicts.streamed import headrooms, kept_headroom, no_bursts
 from labtests.verdicts.throttling import throttled
+from labtests.verdicts.tunnels import came_out_marked, kept_its_class
 from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
@@ -52,6 +54,7 @@ __all__ = [
     "all_paused",
     "behind_bytes",
     "bursts",
+    "came_out_marked",
     "classified",
     "completed_alike",
     "dropped_all",
@@ -67,6 +70,7 @@ __all__ = [
     "held_by_pauses",
     "held_within",
     "kept_headroom",
+    "kept_its_class",
     "kept_through",
     "left_alone",
     "lossless",
@@ -85,6 +89,7 @@ __all__ = [
     "ran_on",
     "recovered",
     "reddest",
+    "repeated_what_was_lost",
     "right_control",
     "set_free",
     "shared",

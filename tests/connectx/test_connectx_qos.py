@@ -63,7 +63,7 @@ def test_the_driver_has_every_ability_of_a_nic(ability):
 def test_the_driver_has_every_setting_of_a_nic():
     has = {setting.kind.name for setting in Driver(FakeHost({})).driver.settings}
     rp_and_np = {"reaction_point", "notification_point", "dcqcn_rp", "dcqcn_np"}
-    others = {"trust", "dscp_map", "ets", "cable_length", "mtu", "dcbx_control"}
+    others = {"trust", "dscp_map", "ets", "cable_length", "mtu", "tunnel", "dcbx_control"}
     assert has == {"pfc"} | others | rp_and_np
 
 

@@ -13,6 +13,7 @@ from driven import driving
 from linux_bench import INTERFACE, FluidNetwork, Hands, three_servers, without_switch_face
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.records import VxlanTunnel
 from labtests.simlab import lab as lab_module
 from labtests.transport.protocol import Reply
 
@@ -39,8 +40,9 @@ class Emulated:
         )
 
     def configure(self, commands):
-        (command,) = commands
-        return self.run(command)
+        for command in commands:
+            reply = self.run(command)
+        return reply
 
 
 @pytest.fixture(name="host")
@@ -99,3 +101,22 @@ def test_its_mtu_can_be_set_and_put_back(host):
     assert driver.mtu(INTERFACE) == 4200
     driver.set_mtu(INTERFACE, earlier)
     assert driver.mtu(INTERFACE) == earlier == 1500
+
+
+TUNNEL = VxlanTunnel(vni=4711, address="198.18.71.2/24", remote="10.71.0.3")
+
+
+def test_a_tunnel_is_there_and_is_gone(host):
+    driver = Driver(host)
+    assert driver.tunnel(INTERFACE) is None
+    for wanted in (TUNNEL, replace(TUNNEL, inherits_tos=False, remote="")):
+        driver.set_tunnel(INTERFACE, wanted)
+        assert driver.tunnel(INTERFACE) == wanted
+    again = host.run(f"ip link add labtests-vx type vxlan id 5 dev {INTERFACE}")
+    assert (again.status, again.errors) == (2, "RTNETLINK answers: File exists\n")
+    same = host.run(f"ip link add other type vxlan id 4711 dev {INTERFACE}")
+    assert "A VXLAN device with the specified VNI already exists" in same.errors
+    assert host.run("ip link add o type vxlan id 4 dev nix").status == 255
+    driver.set_tunnel(INTERFACE, None)
+    assert driver.tunnel(INTERFACE) is None
+    assert host.run("ip link del dev labtests-vx").status

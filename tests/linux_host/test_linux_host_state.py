@@ -19,7 +19,7 @@ def test_linux_is_a_platform_and_connectx_is_linux_and_more():
     assert "linux" in platforms()
     assert driver_module("linux").SESSION == "shell"
     plain, more = linux.driver_of("h1"), connectx.driver_of("h1")
-    assert [setting.kind.name for setting in plain.settings] == ["mtu"]
+    assert [setting.kind.name for setting in plain.settings] == ["mtu", "tunnel"]
     assert more.offers("mtu")
     for name in ("pfc", "trust", "pfc_counters"):
         assert more.offers(name)

@@ -4,6 +4,7 @@ The two are written apart (an import contract holds that): the driver from tc's 
 recordings.
 """
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +13,8 @@ from driven import driving
 from switch_bench import PORT, SimulatedBox
 
 from labtests.__main__ import main
-from labtests.capabilities.records import QueueLimitSetting
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import LossSetting, QueueLimitSetting
 from labtests.core.units import Bytes
 
 Driver = driving("linux-switch")
@@ -73,3 +75,38 @@ def test_a_whole_snapshot_by_ssh() -> None:
     done = CliRunner().invoke(main, ["snapshot", "--testbed", "linux-lab", "--dry-run"])
     assert done.exit_code == 0, done.output
     assert '"limits"' in done.output
+
+
+def test_losses_there_and_back(switch: Driver, box: SimulatedBox) -> None:
+    """A netem over the fifo of a queue, which keeps its handle and its limit."""
+    earlier = switch.packet_loss(PORT)
+    assert earlier == LossSetting()
+    switch.set_packet_loss(PORT, LossSetting(losses=((3, 1000),)))
+    assert switch.packet_loss(PORT).losses == ((3, 1000),)
+    assert dict(switch.queue_limits(PORT).limits)[3] == 1048576
+    switch.set_packet_loss(PORT, LossSetting(losses=((3, 1), (5, 10_000))))
+    assert switch.packet_loss(PORT).losses == ((3, 1), (5, 10_000))
+    switch.set_packet_loss(PORT, earlier)
+    assert [re.sub(r".* qdisc ", "", line) for line in box.changed] == [
+        "replace dev swp3 parent 1:13 handle 108: netem limit 10000 loss 0.1000%",
+        "add dev swp3 parent 108:1 handle 103: bfifo limit 1048576",
+        "change dev swp3 parent 1:13 handle 108: netem limit 10000 loss 0.0001%",
+        "replace dev swp3 parent 1:15 handle 109: netem limit 10000 loss 1.0000%",
+        "add dev swp3 parent 109:1 handle 105: bfifo limit 1048576",
+        "delete dev swp3 parent 1:13 handle 108:",
+        "add dev swp3 parent 1:13 handle 103: bfifo limit 1048576",
+        "delete dev swp3 parent 1:15 handle 109:",
+        "add dev swp3 parent 1:15 handle 105: bfifo limit 1048576",
+    ]
+
+
+def test_what_a_netem_loses_is_a_drop_of_its_queue(switch: Driver, box: SimulatedBox) -> None:
+    """And what is not lost is forwarded."""
+    switch.set_packet_loss(PORT, LossSetting(losses=((3, 100_000),)))
+    box.send_for(0.5, box.send("h1", tos=96, mbit_per_s=50))
+    found = {(r.index, r.counter): r.value for r in switch.queue_counters(PORT)}
+    lost, left = found[3, c.QUEUE_DROPPED_PACKETS], found[3, c.QUEUE_FORWARDED_PACKETS]
+    assert lost
+    assert 0.06 < lost / (lost + left) < 0.14
+    assert found[5, c.QUEUE_DROPPED_PACKETS] == 0
+    switch.set_packet_loss(PORT, LossSetting())

@@ -9,6 +9,7 @@ from labtests.drivers.connectx.host import ConnectxState
 from labtests.drivers.connectx.links import ConnectxLinks
 from labtests.drivers.linux.host import Without
 from labtests.drivers.linux.link import Mtu
+from labtests.drivers.linux.tunnel import Tunnelling
 from labtests.drivers.linux.vlan import VlanInterfaces
 
 SESSION = "shell"
@@ -18,7 +19,7 @@ _SETTINGS = (
     *(qos.MlnxPfc, qos.MlnxTrust, qos.MlnxDscpMap, qos.TrafficClasses, qos.CableLength),
     qos.DcbxOwner,
     *(dcqcn.RpEnabled, dcqcn.NpEnabled, dcqcn.DcqcnRp, dcqcn.DcqcnNp),
-    Mtu,
+    *(Mtu, Tunnelling),
 )
 
 

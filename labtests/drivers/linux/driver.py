@@ -6,6 +6,7 @@ from labtests.capabilities.driver import Driver
 from labtests.drivers.linux.host import HostState, Without
 from labtests.drivers.linux.link import Mtu
 from labtests.drivers.linux.links import HostLinks
+from labtests.drivers.linux.tunnel import Tunnelling
 from labtests.drivers.linux.vlan import VlanInterfaces
 
 SESSION = "shell"
@@ -21,4 +22,4 @@ def driver_of(device: str, ports: tuple[str, ...] = ()) -> Driver:
         Without(links),
         VlanInterfaces(device, ports),
     )
-    return Driver(device, settings=(Mtu(device, ports),), parts=parts)
+    return Driver(device, settings=(Mtu(device, ports), Tunnelling(device, ports)), parts=parts)

@@ -58,6 +58,8 @@ _OF_NETSTAT = {
     ("IpExt", "InNoRoutes"): (c.IP_IN_NO_ROUTES, "packets"),
     ("IpExt", "InTruncatedPkts"): (c.IP_IN_TRUNCATED, "packets"),
     ("IpExt", "InCsumErrors"): (c.IP_IN_CSUM_ERRORS, "packets"),
+    ("IpExt", "InCEPkts"): (c.IP_IN_CE_PACKETS, "packets"),
+    ("IpExt", "InECT0Pkts"): (c.IP_IN_ECT0_PACKETS, "packets"),
 }
 _NEUTRAL = _OF_SNMP | _OF_NETSTAT
 _SETTINGS = frozenset({("Ip", "Forwarding"), ("Ip", "DefaultTTL")})

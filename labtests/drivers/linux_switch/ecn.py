@@ -5,11 +5,12 @@ fifo back. Both begin their counters anew, and what the queue held is lost: neve
 is measured. A queue without a qdisc of its own gets back the class's default.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from labtests.capabilities.facts import Lacking
 from labtests.capabilities.records import EcnSetting, WredQueue
-from labtests.capabilities.settings import ECN, Commands
+from labtests.capabilities.settings import ECN, PACKET_LOSS, Commands
 from labtests.drivers.linux_switch import red
 from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Leaf, Tree, at_place
@@ -19,30 +20,39 @@ from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, Word, if_done, root, script
 
 KERNEL = script(
-    "grep -hs '^sch_red ' /proc/modules; "
-    'grep -hs sch_red.ko /lib/modules/"$(uname -r)"/modules.dep '
+    "grep -hs '^sch_' /proc/modules; "
+    'grep -hs /sch_ /lib/modules/"$(uname -r)"/modules.dep '
     '/lib/modules/"$(uname -r)"/modules.builtin; '
     'zcat -f /proc/config.gz /boot/config-"$(uname -r)" 2>/dev/null '
-    "| grep CONFIG_NET_SCH_RED; true"
+    "| grep CONFIG_NET_SCH_; true"
 )
-"""Whether this kernel has RED: loaded, installed, built in, or left out. Changes nothing."""
+"""Which qdiscs this kernel has: loaded, installed, built in, or left out. Changes nothing."""
 _NO_RED = (
     "this kernel has no sch_red (CONFIG_NET_SCH_RED): its queues cannot mark by ECN, so nothing "
     "can be shown of marking here"
 )
+_NO_NETEM = (
+    "this kernel has no sch_netem (CONFIG_NET_SCH_NETEM): its queues cannot be told to lose packets"
+)
 
 
-class Marking(Lacking):
-    """Whether the kernel can mark."""
+class OfTheKernel(Lacking):
+    """Whether the kernel can mark, and lose on purpose."""
 
     def lacks(self) -> Asking[dict[str, str]]:
-        """ECN, where the kernel says by /proc, /lib/modules and its configuration that it has no
-        RED. A kernel that says nothing of it lacks nothing: the first command will tell."""
+        """What the kernel says by /proc, /lib/modules and its configuration that it has not: RED
+        for ECN, netem for losses. One that says nothing of it lacks nothing: the first command
+        will tell."""
         said = whole((yield from ask(KERNEL)))
-        there = "sch_red" in said or "CONFIG_NET_SCH_RED=y" in said
-        if there or "CONFIG_NET_SCH_RED" not in said:
-            return {}
-        return dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
+        found = {} if _has(said, "red") else dict.fromkeys(("ecn", "ecn_on", "ecn_for"), _NO_RED)
+        return found if _has(said, "netem") else found | {PACKET_LOSS.name: _NO_NETEM}
+
+
+def _has(said: str, qdisc: str) -> bool:
+    """Whether it has it, or does not say."""
+    config = f"CONFIG_NET_SCH_{qdisc.upper()}"
+    words = re.split(r"[\s=./:]+", said)
+    return f"sch_{qdisc}" in words or f"{config}=y" in said or config not in words
 
 
 class TcEcn(TcSetting[EcnSetting], MarkingInBytes):

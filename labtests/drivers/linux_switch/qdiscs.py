@@ -93,6 +93,7 @@ class Qdisc:
     red: Red | None = None
     bands: Bands | None = None
     htb: Htb | None = None
+    loss: float | None = None  # of a netem: the share of packets that it loses at random
 
     def __str__(self) -> str:
         where = "root" if self.parent is None else f"parent {self.parent}"
@@ -134,6 +135,7 @@ def _qdisc(reply: Reply, shown: Json) -> Qdisc:
         red=_red(look, options) if kind == "red" else None,
         bands=_bands(options, kind) if kind in ("prio", "ets") else None,
         htb=_htb(options) if kind == "htb" else None,
+        loss=_loss(options) if kind == "netem" else None,
     )
 
 
@@ -180,6 +182,8 @@ def _marked(look: _Fields, kind: str) -> int | None:
         return look.number("marked")
     if kind == "fq_codel":
         return look.number("ecn_mark")
+    if kind == "netem" and look.shown.get("options", {}).get("ecn") is False:
+        return 0  # with `ecn` it marks what it would have lost
     return 0 if kind in _NEVER_MARKS else None
 
 
@@ -214,6 +218,15 @@ def _bands(options: _Fields, kind: str) -> Bands:
             f"priomap {priomap}",
         )
     return Bands(strict=strict, quanta_bytes=quanta, priomap=priomap)
+
+
+def _loss(options: _Fields) -> float:
+    """`loss-random`, as iproute2 writes it (tc/q_netem.c); by a model it is not known how much."""
+    random = options.shown.get("loss-random", {})
+    share = random.get("loss", 0.0) if isinstance(random, dict) else None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        refuse(options.reply, f"{options.what}: loss should be a share, not {share!r}")
+    return float(share)
 
 
 def _htb(options: _Fields) -> Htb:

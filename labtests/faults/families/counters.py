@@ -100,6 +100,22 @@ FAULTS: tuple[Declared, ...] = (
         hosts=("connectx",),
     ),
     _of(
+        name="naks-stand-still",
+        what="the first sender's NIC counts no NAK that it gets",
+        how=(_dead(S1, NIC1, "packet_seq_err"),),
+        red=("go-back-n",),
+        switches=("linux-switch",),
+        says=(f"{S1} {NIC1} packet_seq_err grew by 0 where", "packets were lost"),
+    ),
+    _of(
+        name="packets-out-of-sequence-stand-still",
+        what="the receiver's NIC counts no packet that comes out of sequence",
+        how=(_dead(R, NIC_R, "out_of_sequence"),),
+        red=("go-back-n",),
+        switches=("linux-switch",),
+        says=(f"{R} {NIC_R} out_of_sequence grew by 0 where", "packets were lost"),
+    ),
+    _of(
         name="nic-pauses-stand-still",
         what="the first sender's NIC counts no pause frame of priority 3",
         how=(_dead(S1, NIC1, "rx_prio3_pause"),),

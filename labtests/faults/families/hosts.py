@@ -25,6 +25,20 @@ FAULTS: tuple[Declared, ...] = (
         says=(S1,),
     ),
     _of(
+        name="a-tunnel-loses-the-dscp",
+        what="VXLAN of the first sender does not copy the DSCP, whatever `tos inherit` says",
+        how=(fault("tunnel", S1, loses="dscp"),),
+        red=("tunnel-classes",),
+        says=("so the outer headers have another DSCP",),
+    ),
+    _of(
+        name="a-tunnel-loses-marks",
+        what="VXLAN of the receiver takes marks off with the outer header",
+        how=(fault("tunnel", R, loses="marks"),),
+        red=("tunnel-marks",),
+        says=(f"{R} ip_in_ce_packets grew by", "packets were marked on the way"),
+    ),
+    _of(
         name="late-sender-stumbles",
         what="the second sender stands still for 0.5 s",
         how=(fault("freeze", S2, seconds=0.5),),

@@ -77,6 +77,15 @@ FAULTS: tuple[Declared, ...] = (
         says=(SW, OUT, "queue 3 dropped_packets grew by"),
     ),
     _of(
+        name="a-queue-loses-more-than-it-is-told",
+        what="a queue that is told to lose 1 packet in 100 loses 3",
+        how=(_drops(3, 30_000),),
+        when="experiment '10000 of a million lost': traffic",
+        red=("go-back-n",),
+        switches=("linux-switch",),
+        says=(f"{SW} {OUT} queue 3 dropped_packets grew by", "10000 of a million were to be lost"),
+    ),
+    _of(
         name="a-queue-drops-rarely",
         what="a queue of the bottleneck drops 1 in 50 000 packets",
         how=(_drops(3, 20),),

@@ -34,6 +34,7 @@ class Hindered:
             "freeze": self._freeze,
             "cpu-limit": self._limit,
             "growing-counter": self._grow,
+            "tunnel": self._spoil_tunnels,
         }
         self._losses.on_heal.append(self._heal)
 
@@ -71,6 +72,13 @@ class Hindered:
                 grown = _since_now(nic, int(priority))
                 self._losses.grow(port.interface, "out_of_buffer", grown)
         return lambda: "" if any(each() for each in discarded) else "no packet was discarded by it"
+
+    def _spoil_tunnels(self, fault: Fault) -> None:
+        tunnels = self._host.tunnels
+        if fault["loses"] not in ("dscp", "marks"):
+            raise UnknownFault(f"a tunnel loses 'dscp' or 'marks', not {fault['loses']!r}")
+        tunnels.deaf |= fault["loses"] == "dscp"
+        tunnels.losing |= fault["loses"] == "marks"
 
     def _mark_cnps(self, fault: Fault) -> None:
         self._nic(self._port(fault)).mark_cnps(int(fault["dscp"]))

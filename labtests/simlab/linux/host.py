@@ -232,6 +232,7 @@ class LinuxHost(Machine):
         for process in list(self.kernel.living()):
             self.kernel.deliver(process, "KILL")
         self.tree.forget_memory()
+        self.tunnels.clear()
         self.booted_ns = self.kernel.now_ns
         self._reset_counters()
         self.qos = {port.interface: QosState(port) for port in self.ports}

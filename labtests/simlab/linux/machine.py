@@ -5,12 +5,14 @@ The host is one of these and more: its sessions, boot and faults' hooks are not 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from ipaddress import IPv4Address
 from random import Random
 from typing import Any
 from uuid import UUID
 
 from labtests.inventory import Device, Endpoint
+from labtests.network import OuterHeaders
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.dcbx import FirmwareDcbx
 from labtests.simlab.linux.perftest_builds import DOCUMENT_000
@@ -18,6 +20,7 @@ from labtests.simlab.linux.ports import NicPort, ports_of
 from labtests.simlab.linux.processes import HostProcess, Kernel, Program, StandardStreams
 from labtests.simlab.linux.qos import QosState
 from labtests.simlab.linux.sockets import Sockets
+from labtests.simlab.linux.tunnels import VxlanDevices
 from labtests.simlab.tree import FileTree
 
 FIRST_PID = 2801
@@ -39,6 +42,7 @@ class Machine(ABC):
         self.dcbx = {name: self._firmware_dcbx(name) for name in self.qos}
         self.next_qpn = self.random.randrange(0x40, 0x200)
         self.sockets = Sockets()
+        self.tunnels = VxlanDevices(partial(lab.tell_of_tunnel, device.name))
         self.booted_ns = -RAN_BEFORE_NS
         self.perftest_build = DOCUMENT_000
         self.tree = FileTree(lambda: self.faults.refuses_files())
@@ -107,7 +111,20 @@ class Machine(ABC):
         for port in self.ports:
             if port.up and port.network is not None and target in port.network:
                 return port
-        return None
+        tunnel = self.tunnels.to(address)
+        return None if tunnel is None else tunnel.lower
+
+    def address_below(self, address: str) -> str:
+        """Of the port that packets to this own address come in by: of a tunnel, the port's."""
+        tunnel = self.tunnels.at(address)
+        return address if tunnel is None else tunnel.lower.address or address
+
+    def outer_to(self, address: str) -> OuterHeaders | None:
+        """What a tunnel adds to packets to this address; None where they go through none."""
+        tunnel, there = self.tunnels.to(address), self.other(address)
+        if tunnel is None or there is None:
+            return None
+        return tunnel.outer(deaf=self.tunnels.deaf, losing=there.tunnels.losing)
 
     def other(self, address: str) -> "Machine | None":
         """The host of the lab with this address."""

@@ -59,7 +59,6 @@ def populate_system(host: Machine) -> None:
         "etc/os-release": 'NAME="Ubuntu"\nVERSION_ID="22.04"',
         "proc/version": f"Linux version {KERNEL} {KERNEL_BUILD}",
         "proc/sys/net/core/rmem_max": "212992",
-        "proc/net/netstat": _NETSTAT,
     }
     _add_constants(host, "", constants)
     _add(host, "/dev/null", str)
@@ -67,14 +66,19 @@ def populate_system(host: Machine) -> None:
     _add(host, "/proc/sys/kernel/random/boot_id", lambda: f"{host.boot_id}\n")
     host.tree.add("/proc/sys/net/ipv4/tcp_ecn", _tcp_ecn(host))
     _add(host, "/proc/net/snmp", lambda: snmp(host))
+    _add(host, "/proc/net/netstat", lambda: _netstat(host))
     _add(host, "/proc/net/dev", lambda: _proc_net_dev(host))
 
 
-# The emulated stack drops nothing of this kind; of the other columns a host does not tell.
-_NETSTAT = (
-    "TcpExt: TCPBacklogDrop TCPRcvQDrop\nTcpExt: 0 0\n"
-    "IpExt: InNoRoutes InTruncatedPkts InCsumErrors\nIpExt: 0 0 0"
-)
+def _netstat(host: Machine) -> str:
+    """/proc/net/netstat, some of its columns. The emulated stack drops nothing of this kind."""
+    counted = [counters for port in host.ports if (counters := port.counted()) is not None]
+    ecn = (sum(each.ip_in_ect0 for each in counted), sum(each.ip_in_ce for each in counted))
+    return (
+        "TcpExt: TCPBacklogDrop TCPRcvQDrop\nTcpExt: 0 0\n"
+        "IpExt: InNoRoutes InTruncatedPkts InCsumErrors InECT0Pkts InCEPkts\n"
+        f"IpExt: 0 0 0 {ecn[0]} {ecn[1]}\n"
+    )
 
 
 def _tcp_ecn(host: Machine) -> File:
@@ -142,12 +146,13 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
     asked, done, failed = (total(f"ip_reasm_{name}") for name in ("reqds", "oks", "fails"))
     delivered = received - asked + done
     of_udp = total("udp_in_datagrams") + total("udp_in_errors")
+    tunnelled = total("tunnel_in")  # the outer packet of each
     return {
         "IpForwarding": 2,
         "IpDefaultTTL": 64,
-        "IpInReceives": received,
-        "IpInDelivers": delivered,
-        "IpOutRequests": sent + out,
+        "IpInReceives": received + tunnelled,
+        "IpInDelivers": delivered + tunnelled,
+        "IpOutRequests": sent + out + total("tunnel_out"),
         "IpReasmTimeout": failed,
         "IpReasmReqds": asked,
         "IpReasmOKs": done,
@@ -155,7 +160,7 @@ def _counted(host: Machine, total: Callable[[str], int]) -> dict[str, int]:
         **icmp,
         "TcpInSegs": max(delivered - of_udp - (icmp["IcmpInMsgs"] - pings), 0),
         "TcpRetransSegs": sum(flow.retransmits for flow in host.sockets.tcp),
-        "UdpInDatagrams": total("udp_in_datagrams") - lost - pings - refused,
+        "UdpInDatagrams": total("udp_in_datagrams") + tunnelled - lost - pings - refused,
         "UdpNoPorts": refused,
         "UdpInErrors": total("udp_in_errors") + lost,
         "UdpOutDatagrams": sent - sum(flow.sent_datagrams for flow in host.sockets.pings_out),

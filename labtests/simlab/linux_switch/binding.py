@@ -5,10 +5,11 @@ link's speed or more, and at most eight leaf classes with nearly no rate of thei
 filters that are the same on every port. The rest is refused, never approximated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from labtests.network import Schedule, Switch, WredCurve
 from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux_switch.netem import lost_per_million
 from labtests.simlab.linux_switch.nodes import ClassNode, FilterNode, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id
 
@@ -29,6 +30,7 @@ class QueuePlan:
     limit_bytes: int = 0
     limit_packets: int = 0
     curve: WredCurve | None = None
+    lost_per_million: int = 0  # by a netem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,8 @@ def carry_out(network: Switch, port: str, plan: PortPlan, before: PortPlan | Non
         )
         if old is None or new.curve != old.curve:
             network.set_wred(port, queue, new.curve)
+        if old is not None and new.lost_per_million != old.lost_per_million:
+            network.drop_randomly(port, queue, new.lost_per_million)
 
 
 def classify(network: Switch, dscp_map: tuple[int, ...]) -> None:
@@ -92,6 +96,10 @@ def _expect_rates(tree: PortTree, leaves: list[ClassNode], link_bits_per_s: int)
 
 
 def _queue(chain: list[QdiscNode]) -> QueuePlan:
+    lost = 0
+    if chain and chain[0].kind == "netem":
+        lost = lost_per_million(chain[0])
+        chain = chain[1:] or [replace(chain[0], kind="pfifo")]  # alone, it holds so many packets
     red = next((each.red for each in chain if each.red is not None), None)
     if len(chain) > 2 or not chain or chain[-1].red is not None:
         raise NotEmulated("a queue that is no fifo, nor a RED over one")
@@ -111,6 +119,7 @@ def _queue(chain: list[QdiscNode]) -> QueuePlan:
         limit_bytes=max(1, fifo.limit) if fifo.kind == "bfifo" else 0,
         limit_packets=max(1, fifo.limit) if fifo.kind == "pfifo" else 0,
         curve=curve,
+        lost_per_million=lost,
     )
 
 

@@ -64,7 +64,7 @@ class Counting:
             return replace(found, overlimits=found.marked + found.early)
         above = None if queue is None else next(tree.chain(tree.leaves()[queue].id))
         if above is not node and above is not None:
-            return replace(found, drops=found.full)  # what RED drops does not come so far
+            return replace(found, drops=found.full)  # what RED or netem drops comes no further
         return found
 
     def shows(self, port: str, tree: PortTree, node: QdiscNode) -> bool:

@@ -13,6 +13,8 @@ from labtests.simlab.linux_switch.quantities import Id
 UNNAMED = 0
 FIRST_OWN_HANDLE = 0x8001  # what the kernel calls a qdisc that nobody named
 DEFAULT_PACKETS = 1000  # txqueuelen
+HOLDING = frozenset({"red", "netem"})
+"""Kinds with one class, in which another qdisc may hang."""
 _GOLDEN_RATIO = 0x61C88647
 _QDISC_BITS = 4
 _LEAST_CLASS_BUCKETS = 4
@@ -47,6 +49,7 @@ class QdiscNode:
     limit: int = 0
     red: RedOptions | None = None
     default_minor: int = 0
+    loss: int = 0  # of a netem, in parts of 2**32 - 1, as the kernel keeps it
     listed: bool = True
 
 
@@ -121,9 +124,10 @@ class PortTree:
         return next((each for each in self.qdiscs if each.parent == parent), None)
 
     def has_class(self, which: Id) -> bool:
-        """Whether something can hang there: a leaf class of htb, or the one class of a RED."""
+        """Whether something can hang there: a leaf class of htb, or the one class of a RED or a
+        netem."""
         over = self.named_as(which.major)
-        if over is not None and over.kind == "red":
+        if over is not None and over.kind in HOLDING:
             return which.minor == 1
         return which in self.classes
 
@@ -143,7 +147,7 @@ class PortTree:
         node = self.below(which)
         while node is not None:
             yield node
-            node = self.below(Id(node.handle, 1)) if node.kind == "red" else None
+            node = self.below(Id(node.handle, 1)) if node.kind in HOLDING else None
 
     def queue_of(self, node: QdiscNode) -> int | None:
         """Which queue a qdisc belongs to; None for one that all pass."""
@@ -155,7 +159,7 @@ class PortTree:
     def remove(self, node: QdiscNode) -> None:
         """The qdisc is gone, and what hangs below it."""
         for each in [each for each in self.qdiscs if each.parent == Id(node.handle, 1)]:
-            if node.kind == "red":
+            if node.kind in HOLDING:
                 self.remove(each)
         self.qdiscs = [each for each in self.qdiscs if each is not node]
 

@@ -1,7 +1,8 @@
 """`tc qdisc add|change|replace|del`: what becomes of a port's tree, or the kernel's refusal.
 
 The order of the checks is the kernel's (net/sched/sch_api.c, tc_modify_qdisc), the words are those
-of Linux 6.18. This kernel has htb, bfifo, pfifo and red; it says of all others that it has not.
+of Linux 6.18. This kernel has htb, bfifo, pfifo, red and netem, and says of all others that it has
+not.
 """
 
 from collections.abc import Callable
@@ -10,13 +11,14 @@ from dataclasses import dataclass
 from labtests.network import QueueCounters
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux_switch.arguments import Words, kernel_says
+from labtests.simlab.linux_switch.netem import netem_options
 from labtests.simlab.linux_switch.nodes import DEFAULT_PACKETS, UNNAMED, PortTree, QdiscNode
 from labtests.simlab.linux_switch.quantities import Id, read_size
 from labtests.simlab.linux_switch.red import red_options
 
 Now = Callable[[], tuple[QueueCounters, ...]]
 FIFOS = ("bfifo", "pfifo")
-KINDS = (*FIFOS, "red", "htb")
+KINDS = (*FIFOS, "red", "netem", "htb")
 _SIGNS = {"add": (True, False), "change": (False, False), "replace": (True, True)}
 _FIFO_USAGE = "Usage: ... <[p|b]fifo | pfifo_head_drop> [ limit NUMBER ]\n"
 
@@ -153,7 +155,7 @@ def _modify(tree: PortTree, there: QdiscNode, want: QdiscPlace, made: QdiscNode)
     if there.kind == "red":
         _drop_child(tree, there)
         _default_child(tree, made, there.handle, made.born)
-    there.red, there.limit = made.red, made.limit
+    there.red, there.limit, there.loss = made.red, made.limit, made.loss
 
 
 def _graft(tree: PortTree, want: QdiscPlace, made: QdiscNode) -> None:
@@ -204,6 +206,8 @@ def _options(made: QdiscNode, words: Words) -> str:
         return remarks
     if made.kind in FIFOS:
         _fifo(made, words)
+    elif made.kind == "netem":
+        netem_options(made, words)
     elif made.kind == "htb":
         _htb(made, words)
     return ""

@@ -7,6 +7,7 @@ from typing import Any
 
 from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.linux_switch.counting import QdiscCounts
+from labtests.simlab.linux_switch.netem import netem_words, shown_netem
 from labtests.simlab.linux_switch.nodes import (
     ClassNode,
     FilterNode,
@@ -69,6 +70,8 @@ def _options(node: QdiscNode, form: Form) -> dict[str, Any]:
         return default | version | {"direct_qlen": 1000}
     if node.kind == "noqueue":
         return {}
+    if node.kind == "netem":
+        return shown_netem(node)
     if node.red is None:
         return {"limit": node.limit}
     red = node.red
@@ -115,6 +118,8 @@ def _lines(row: ShownQdisc, form: Form) -> str:
 
 def _option_words(node: QdiscNode, form: Form) -> str:
     """The same as JSON has, in words; RED's end with a blank."""
+    if node.kind == "netem":
+        return netem_words(node)
     shown = []
     for name, value in _options(node, form).items():
         if value is False:

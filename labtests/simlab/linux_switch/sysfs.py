@@ -10,7 +10,7 @@ from labtests.simlab.linux_switch.counting import FCS_BYTES
 from labtests.simlab.refreshing import ShownCounters
 from labtests.simlab.tree import File
 
-MODULES = ("sch_red", "cls_u32", "sch_htb", "bridge", "veth")
+MODULES = ("sch_red", "sch_netem", "cls_u32", "sch_htb", "bridge", "veth")
 _VETH_MBIT_PER_S = 10_000  # what the driver veth claims for any cable
 
 

@@ -1,10 +1,11 @@
 """ip: addresses, links and routes, in the usual and the brief form; VLAN interfaces with details.
-It changes only MTUs, egress maps of VLANs, and whether a port is up."""
+It changes only MTUs, egress maps of VLANs, whether a port is up, and VXLAN devices."""
 
 from functools import partial
 
 from labtests.inventory import Endpoint
 from labtests.simlab.linux.calls import Call, Tools, screen
+from labtests.simlab.linux.commands.ip_tunnels import change_of_tunnel, tunnel_in_json
 from labtests.simlab.linux.options import NotEmulated, Refused, only
 from labtests.simlab.linux.ports import LARGEST_MTU_BYTES, LEAST_MTU_BYTES
 from labtests.simlab.linux.vlans import ShownInterface, VlanInterface, changed_map
@@ -19,6 +20,12 @@ def _ip(call: Call) -> str:
     flags = _leading_options(words)
     if flags & {"V", "Version"}:
         return VERSION
+    if flags & {"j", "json"}:
+        return tunnel_in_json(call, words, flags)
+    return _shown_or_changed(call, words, flags)
+
+
+def _shown_or_changed(call: Call, words: list[str], flags: set[str]) -> str:
     only(flags, "br", "brief", "s", "stats", "statistics", *_DETAILS)
     if not words or not any(name.startswith(words[0]) for name in ("address", "link", "route")):
         raise NotEmulated(" ".join(call.argv))
@@ -144,6 +151,8 @@ _COUNTED_UP, _COUNTED_DOWN = ("carrier_up_count",), ("carrier_down_count", "link
 
 def _unusual(call: Call, kind: str, words: list[str]) -> str:
     """`ip route get ADDRESS`, MTUs, up and down; other changes are refused rather than not made."""
+    if change_of_tunnel(call, kind, words):
+        return ""
     named = [word for word in words[1:] if word != "dev"]
     if "link".startswith(kind) and words[0] == "set":
         if "mtu" in words:

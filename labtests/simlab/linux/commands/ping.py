@@ -113,14 +113,15 @@ class _PingRun:
     def _begin_requests(self, tos: int) -> UdpFlow | None:
         """Packets of this length, one every gap, the first of them now."""
         host, plan = self._call.host, self._plan
-        port = host.route(plan.target)
-        if port is None:
+        port, there = host.route(plan.target), host.other(plan.target)
+        if port is None or there is None:
             return None
         flow = host.lab.network.start_udp(
             UdpRequest(
                 device=host.name,
                 interface=port.interface,
-                destination=plan.target,
+                destination=there.address_below(plan.target),
+                outer=host.outer_to(plan.target),
                 tos=tos,
                 rate_bits_per_s=8 * plan.size_bytes * NS_PER_S / max(plan.gap_ns, LEAST_GAP_NS),
                 datagram_bytes=plan.size_bytes,
@@ -128,8 +129,7 @@ class _PingRun:
             )
         )
         host.sockets.pings_out.append(flow)
-        if (there := host.other(plan.target)) is not None:
-            there.sockets.pings_in.append(flow)
+        there.sockets.pings_in.append(flow)
         return flow
 
     def _end_requests(self) -> Generator[Pause, None, None]:

@@ -200,12 +200,18 @@ class _Client(Iperf3Side):
         return Trial(
             plan=self.plan,
             client=self.call.process,
-            client_address=port.address or "",
+            client_address=self._own_address(port),
             server_address=self.plan.server or "",
             control_port=random.randint(*EPHEMERAL_PORTS),
             cookie="".join(random.choice(COOKIE_LETTERS) for _ in range(36)),
             jitter_ms=random.uniform(0.002, 0.02),
         )
+
+    def _own_address(self, port: NicPort) -> str:
+        """Of the device that the server is reached by."""
+        tunnel = self.call.host.tunnels.to(self.plan.server or "")
+        inside = None if tunnel is None else tunnel.address
+        return (port.address or "") if inside is None else str(inside.ip)
 
     def _begin(self, trial: Trial, listener: Iperf3Listener, port: NicPort) -> None:
         random = self.call.host.random
@@ -237,6 +243,8 @@ class _Client(Iperf3Side):
         if plan.reverse:
             sender, receiver, target = (there, theirs), here, trial.client_address
             answering = port
+        tunnel, outer = sender[0].tunnels.to(target), sender[0].outer_to(target)
+        target = receiver.address_below(target)
         if plan.udp:
             stream.udp = network.start_udp(
                 UdpRequest(
@@ -246,7 +254,8 @@ class _Client(Iperf3Side):
                     tos=plan.tos,
                     rate_bits_per_s=plan.rate_bits_per_s or port.speed_mbit_per_s * 1e6,
                     datagram_bytes=plan.block_bytes,
-                    mtu_bytes=sender[1].mtu_bytes,
+                    mtu_bytes=(tunnel or sender[1]).mtu_bytes,
+                    outer=outer,
                     pcp=sender[1].pcp(plan.tos),
                 )
             )
@@ -263,6 +272,7 @@ class _Client(Iperf3Side):
                     destination=target,
                     tos=plan.tos,
                     ecn=ecn,
+                    outer=outer,
                     pcp=sender[1].pcp(plan.tos),
                     control_pcp=answering.pcp(plan.tos),
                 )
@@ -273,7 +283,8 @@ class _Client(Iperf3Side):
         """The host with this address, where the server has been found, and its port."""
         host = self.call.host.other(address)
         assert host is not None
-        return host, next(port for port in host.ports if port.address == address)
+        below = host.address_below(address)
+        return host, next(port for port in host.ports if port.address == below)
 
     def _narrow(self, stream: Iperf3Stream, flow: UdpFlow, receiver: Machine) -> None:
         """The receiver's socket holds what was asked for, and loses the rest."""

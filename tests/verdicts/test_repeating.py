@@ -1,0 +1,150 @@
+"""What a sender repeats when packets are lost at random, and what is said of its counters."""
+
+from dataclasses import replace
+
+import pytest
+from handmade_rdma import evidence, flow, place
+
+from labtests.capabilities import counters as c
+from labtests.verdicts import Outcome, repeated_what_was_lost
+
+NEEDED, PER_MILLION = 100_000, 1000
+OUT, A, R = ("sw", "p3"), ("a", "eth0"), ("r", "eth0")
+STRANGE, NAKS, TIMES = (
+    (*R, "port", -1, c.OUT_OF_SEQUENCE),
+    (*A, "port", -1, c.PACKET_SEQ_ERR),
+    (*A, "port", -1, c.LOCAL_ACK_TIMEOUT),
+)
+DROPPED = (*OUT, "queue", 3, c.QUEUE_DROPPED_PACKETS)
+FORWARDED = (*OUT, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
+
+
+def transfer(lost=0, each=0, rate=9.0, **more):
+    """One of 100 000 packets, of which so many were lost, and so many sent again for each."""
+    came = NEEDED + lost * each
+    grown = {
+        FORWARDED: came - lost,
+        DROPPED: lost,
+        (*A, "priority", 3, c.TX_PACKETS): came,
+        (*R, "priority", 3, c.RX_PACKETS): came - lost,
+        STRANGE: lost * (each - 1),
+        NAKS: lost,
+        TIMES: 0,
+    }
+    grown |= more.pop("grown", {})
+    grown = {key: number for key, number in grown.items() if number is not None}
+    seen = evidence(grown, (place("a"),), (flow("a", rate=rate, tool="ib_write_bw"),))
+    return replace(seen, **more)
+
+
+def judged(seen, clean=None, per_million=PER_MILLION):
+    return repeated_what_was_lost(seen, clean=clean or transfer(), per_million=per_million)
+
+
+def test_go_back_n_is_named_with_its_price():
+    verdict = judged(transfer(100, 5, rate=9.0 / 1.005))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "100 of 100500 packets were lost, and 5.00 sent again for each" in verdict.because
+    assert "go-back-N" in verdict.because
+    assert "0.9950 by the closed form" in verdict.because
+
+
+def test_selective_repeat_is_named():
+    verdict = judged(transfer(100, 1, rate=9.0 / 1.001, grown={STRANGE: 400}))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "only what was lost: selective repeat" in verdict.because
+
+
+@pytest.mark.parametrize("lost", [0, 40, 160])
+def test_more_or_fewer_losses_than_told_are_a_fail_of_the_queue(lost):
+    verdict = judged(transfer(lost, 5))
+    assert verdict.outcome is Outcome.FAIL
+    assert f"sw p3 queue 3 dropped_packets grew by {lost} of" in verdict.because
+
+
+@pytest.mark.parametrize(("key", "named"), [(NAKS, c.PACKET_SEQ_ERR), (STRANGE, c.OUT_OF_SEQUENCE)])
+@pytest.mark.parametrize("told", [0, 3])
+def test_a_counter_of_losses_that_stands_still_is_named(key, named, told):
+    verdict = judged(transfer(100, 5, rate=8.95, grown={key: told}))
+    assert verdict.outcome is Outcome.FAIL
+    assert f"{named} grew by {told} where 100 packets were lost" in verdict.because
+
+
+@pytest.mark.parametrize("key", [NAKS, STRANGE, TIMES, DROPPED, FORWARDED])
+def test_a_counter_that_is_not_there_is_no_zero(key):
+    assert judged(transfer(100, 5, rate=8.95, grown={key: None})).outcome is Outcome.INCONCLUSIVE
+
+
+def test_time_outs_notice_losses_too():
+    """A loss at the end of a message has nothing behind it that is out of sequence."""
+    assert judged(transfer(100, 5, rate=8.95, grown={NAKS: 99, TIMES: 1})).outcome is Outcome.PASS
+
+
+def test_a_nic_that_learns_of_losses_by_time_outs_alone_is_named():
+    verdict = judged(transfer(100, 5, rate=0.1, grown={NAKS: 60, TIMES: 40}))
+    assert verdict.outcome is Outcome.FAIL
+    assert (
+        "local_ack_timeout_err grew by 40, where chance loses 2 repetitions at" in verdict.because
+    )
+
+
+def test_what_time_outs_took_is_told_beside_the_closed_form():
+    verdict = judged(transfer(100, 5, rate=4.5, grown={TIMES: 1}))
+    assert verdict.outcome is Outcome.PASS
+    assert "0.5000 of that without loss, 0.9950 by the closed form, beside" in verdict.because
+
+
+def test_a_line_that_stands_still_is_no_go_back_n():
+    """Half of the goodput, where what was sent again explains half a percent."""
+    verdict = judged(transfer(100, 5, rate=4.5))
+    assert verdict.outcome is Outcome.FAIL
+    assert "goodput of a / that without loss is 0.500" in verdict.because
+
+
+def test_more_than_without_loss_is_nothing_that_a_transfer_can_have():
+    assert judged(transfer(100, 5, rate=9.5)).outcome is Outcome.FAIL
+
+
+def test_a_loss_that_nobody_repeats_contradicts_a_whole_transfer():
+    verdict = judged(transfer(100, 0, rate=8.95, grown={STRANGE: 100}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "100 packets were lost, and a sent 0 more than without loss" in verdict.because
+
+
+def test_a_packet_that_nobody_accounts_for_leaves_it_open():
+    received = (*R, "priority", 3, c.RX_PACKETS)
+    verdict = judged(transfer(100, 5, rate=8.95, grown={received: NEEDED + 399}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_transfer_that_lost_some_is_no_measure_of_others():
+    clean = transfer(20, 1)
+    verdict = judged(transfer(100, 5, rate=8.95), clean=clean)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_nic_that_repeated_without_a_loss_is_no_measure():
+    assert judged(transfer(100, 5, rate=8.95), clean=transfer(grown={TIMES: 1})).outcome is not (
+        Outcome.PASS
+    )
+
+
+def test_messages_of_one_size_that_have_not_as_many_packets_contradict_each_other():
+    clean = transfer(grown={FORWARDED: NEEDED - 7, (*R, "priority", 3, c.RX_PACKETS): NEEDED - 7})
+    assert judged(transfer(100, 5, rate=8.95), clean=clean).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("grown", [{NAKS: 401}, {STRANGE: 450}])
+def test_more_naks_than_packets_out_of_sequence_or_more_of_these_than_sent_again(grown):
+    assert judged(transfer(100, 5, rate=8.95, grown=grown)).outcome is Outcome.INCONCLUSIVE
+
+
+def test_few_losses_tell_no_number():
+    assert judged(transfer(5, 5), per_million=50).outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_figures_of_the_tool_nothing_is_said():
+    seen = transfer(100, 5)
+    silent = replace(seen, flows=(replace(seen.flows[0], goodput_bits_per_s=None),))
+    assert judged(silent).outcome is Outcome.INCONCLUSIVE
+    assert judged(replace(seen, flows=(), senders=())).outcome is Outcome.INCONCLUSIVE
