@@ -64,7 +64,7 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(dcbx|deadlock|early|mixed|pfc_escape|tcp_|verbs).*",
+        suite="(dcbx|dcqcn|deadlock|early|mixed|pfc_escape|tcp_|verbs).*",
     ),
     Harmless(
         "that traffic goes on is claimed of a ring: its own cables are held against each other, "
@@ -431,6 +431,13 @@ DECLARED: tuple[Harmless, ...] = (
         kind="lost and counted|one less|more|halved|wrapped|reset|twice or negative|swapped .*",
         phase="experiment (the usual increase|one of them slower)",
         counter="(np|rp)_.*",
+        suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "a CNP that is ignored slows nobody, and that they were slowed is told by their rates",
+        kind="missing|stale",
+        phase="experiment (the usual increase|one of them slower)",
+        counter="rp_cnp_ignored",
         suite="dcqcn_points.*",
     ),
     Harmless(
