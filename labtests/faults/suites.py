@@ -65,6 +65,11 @@ SUITES: Mapping[str, FaultedSuite] = {
         test="test_a_sender_that_speeds_up_more_slowly_gets_less",
         at="experiment 'one of them slower': traffic",
     ),
+    "alpha": FaultedSuite(
+        file="test_dcqcn_points",
+        test="test_a_rate_after_cnps_is_what_the_rule_of_alpha_leaves",
+        at="experiment 'alpha is 1 at each CNP': traffic",
+    ),
     "s19": FaultedSuite(
         file="test_priority_tags",
         test="test_tagged_packets_cross_two_switches_without_loss",

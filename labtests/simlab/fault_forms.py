@@ -24,6 +24,7 @@ NUMBERS = frozenset(
         "mbit_per_s",
         "microseconds",
         "milliseconds",
+        "one_in",
         "per_million",
         "per_s",
     }
@@ -164,6 +165,11 @@ FORMS: Mapping[str, FaultForm] = {
     "cnp-interval": _of(
         "the NIC leaves so many us between two CNPs of a flow, whatever min_time_between_cnps says",
         "port microseconds",
+        only="host",
+    ),
+    "heeds-few-cnps": _of(
+        "the NIC counts every CNP as handled, and slows down on the last of each `one_in`",
+        "port one_in",
         only="host",
     ),
     "cnp-dscp": _of(

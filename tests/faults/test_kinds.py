@@ -508,3 +508,29 @@ def test_a_linux_switch_has_slow_counters_a_deaf_port_and_counters_that_grow():
     assert f" {flow.sent_datagrams} pkt" in sent()
     box.hurt("growing-counter", "sw", port="swp3", counter="tx_dropped", by=4)
     assert box.says("sw", "cat /sys/class/net/swp3/statistics/tx_dropped").strip() == "4"
+
+
+def test_a_reaction_point_heeds_as_few_cnps_as_the_fault_says(box):
+    curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
+    box.says(SWITCH, f"system-view\nqos wred queue table u\nqueue 3 ecn\n{curve}")
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply u")
+    folder = f"/sys/class/net/{NIC_A}/ecn/roce_rp"
+    stuck = {"clamp_tgt_rate": 1, "rpg_byte_reset": 0, "rpg_time_reset": 100_000}
+    usual = {name: box.says(A, f"cat {folder}/{name}").strip() for name in stuck}
+    for name, value in stuck.items():
+        box.says(A, f"echo {value} > {folder}/{name}")
+    box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
+    flow = box.rdma()
+    got = []
+    for one_in in (1_000_000, 1):
+        box.hurt("heeds-few-cnps", A, port=NIC_A, one_in=one_in)
+        before, handled = flow.delivered_bytes, box.counters(A, NIC_A)["rp_cnp_handled"]
+        box.pass_ms(50)
+        got.append(flow.delivered_bytes - before)
+        assert box.counters(A, NIC_A)["rp_cnp_handled"] > handled
+    assert got[1] < 0.5 * got[0]
+    for name, value in usual.items():
+        box.says(A, f"echo {value} > {folder}/{name}")
+    box.heal(A)
+    box.end_traffic()
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nundo qos wred apply")
