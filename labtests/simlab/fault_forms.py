@@ -196,7 +196,7 @@ FORMS: Mapping[str, FaultForm] = {
         "a counter, in the device's own word, has grown by so much: of a host, one of `ethtool "
         '-S`, hw_counters or statistics/, or with port "" one of /proc/net/snmp as nstat calls '
         "it; of a Comware switch, what stands before the colon in `display packet-drop`, or "
-        '"CRC"',
+        '"CRC"; of a switch with a command line of its own, "queue-0 drops" to "queue-7 drops"',
         "port counter by",
     ),
     "stream": _of(

@@ -14,10 +14,10 @@ STAYS = AlphaRule(alpha_timer_us=2000, increase_timer_us=300, additive_increase_
 FALLS = replace(STAYS, alpha_timer_us=400)
 
 
-def slowed(
-    rate=0.25, handled=2000, held_us=0, interval_us=1000, rows_s=2, marked=900_000, **counts
-):
+def slowed(rate=0.25, handled=2000, held_us=0, **more):
     """Two flows for two seconds, all marked: the first is slowed, the second one ignores CNPs."""
+    told = {"interval_us": 1000, "rows_s": 2, "marked": 900_000} | more
+    interval_us, rows_s, marked = (told.pop(name) for name in ("interval_us", "rows_s", "marked"))
     seen = held_by_marks()
     flows = tuple(
         replace(flow(host), intervals=rows(10, (0.9,) * (rows_s - 1) + (gbit,)))
@@ -33,7 +33,7 @@ def slowed(
         ("sw", "p1", "queue", 6, c.QUEUE_FORWARDED_PACKETS): handled or 0,
         ("a", "eth0", "priority", 3, c.PFC_RX_PAUSE_US): held_us,
         ("a", "eth0", "priority", 3, c.PFC_RX_FRAMES): held_us,
-        **{("a", "eth0", "port", -1, name): n for name, n in counts.items()},
+        **{("a", "eth0", "port", -1, name): n for name, n in told.items()},
     }
     grown = {key: n for key, n in grown.items() if n is not None}
     cnp = replace(seen.cnp, interval_us=interval_us)
@@ -83,7 +83,7 @@ def test_half_the_cnps_explain_a_higher_rate():
         (slowed(handled=0), "a handled no CNP"),
         (slowed(handled=None), "rp_cnp_handled"),
         (slowed(marked=None), "np_ecn_marked"),
-        (slowed(held_us=900_000), "a was held by pauses for 0.9 of 2 s"),
+        (slowed(held_us=900_000), "a was held by pauses for 0.9 s"),
         (slowed(handled=20_000), "the rate falls as long as they come"),
         (slowed(rows_s=1), "no rate of a while all sent"),
         (replace(slowed(), flows=()), "no rate of a"),

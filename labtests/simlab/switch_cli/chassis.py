@@ -28,7 +28,7 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Counted, ShownCounters
 from labtests.simlab.switch_cli.cli import CountingRules
-from labtests.simlab.switch_cli.counters import Statistics
+from labtests.simlab.switch_cli.counters import QUEUE_DROPS, Statistics
 from labtests.simlab.timeline import NS_PER_S
 
 PfcMode = Literal["off", "on", "auto"]
@@ -240,7 +240,8 @@ class Chassis(ABC):
 
     def _grow(self, fault: Fault) -> None:
         port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
-        if port not in self.ports or counter not in self._rules.growing:
-            known = ", ".join(self._rules.growing)
+        growing = (*self._rules.growing, *QUEUE_DROPS)
+        if port not in self.ports or counter not in growing:
+            known = ", ".join(growing)
             raise UnknownFault(f"{port!r} {counter!r} is no port of {self.name} and one of {known}")
         self.faults.losses.grow(port, counter, lambda: by)
