@@ -9,6 +9,7 @@ from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     ECN,
+    EDGE,
     NOTIFICATION_POINT,
     PAUSE_TIMEOUT,
     PFC,
@@ -31,7 +32,7 @@ from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
 
 _SHOWN: tuple[Kind[Any], ...] = (
-    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS),
+    *(PFC, TRUST, EDGE, ECN, SCHEDULING, QUEUE_LIMITS),
     *(REACTION_POINT, NOTIFICATION_POINT),
 )
 

@@ -31,6 +31,12 @@ SUITES: Mapping[str, FaultedSuite] = {
         at="experiment 'round 1 of",
         middle_s=0.0,
     ),
+    "edge": FaultedSuite(
+        file="test_edge_classes",
+        test="test_only_roce_gets_into_its_queues_at_the_edge",
+        at="experiment 'round 1 of",
+        middle_s=0.0,
+    ),
     "overload": FaultedSuite(
         file="test_overload", test="test_drops_are_in_the_overloaded_queue_only"
     ),

@@ -99,7 +99,11 @@ TABLE_TYPES = {
         "rest_per_byte rest_owed",
         "levelled",  # queues are served by level, and by credit in bytes among equals
         "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
-        arrays=(("dscp_dot1p", 64),),  # of what arrives at a switch's port that trusts DSCP
+        "edge",  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all were RoCE
+        arrays=(
+            ("dscp_dot1p", 64),
+            ("edge_queue", 128),
+        ),  # of what arrives at a switch's port that trusts DSCP
     ),
     "queue": _record(
         "head tail packets cells paused_until empty_since weight credit",

@@ -153,6 +153,11 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
+    "ignores-udp-port": _of(
+        "where a policy of the port asks for a UDP port and a DSCP, the DSCP alone is enough",
+        "port",
+        only="switch",
+    ),
     "polarised-hash": _of(
         "the switch sends all flows to a host by one of the equally short ways", only="switch"
     ),

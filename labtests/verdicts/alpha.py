@@ -37,8 +37,9 @@ AROUND = 0.05
 """Of the mean interval between two CNPs, what single ones may differ by."""
 LEAST_SHARE, MOST_SHARE = 0.75, 1.25
 """Of the rate by the formula: headers and the gaps between frames are in it, the first cuts of a
-flow (from the line's rate) and the ticks of a NIC's own timers beside it. Healthy simulated labs
-of 1G to 400G: 0.83 to 1.04 of the reading that the packet network has."""
+flow (from the line's rate) and the ticks of a NIC's own timers beside it. Where alpha is 1, healthy
+simulated labs of 10G to 400G have 0.94 to 1.01 of the least by formula, of 1G 1.31: the next packet
+comes late there."""
 _ONE = 1024
 
 

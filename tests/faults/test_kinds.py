@@ -336,6 +336,29 @@ def test_a_port_that_wants_a_source_takes_no_pause_from_the_address_0(box):
     control.end_storm()
 
 
+def test_a_policy_asks_for_the_dscp_alone_where_the_fault_says_so(box):
+    typed = ("acl advanced name r", "rule 0 permit udp destination-port eq 4791 dscp 24")
+    typed += ("traffic classifier r", "if-match acl name r", "traffic behavior r")
+    typed += ("remark local-precedence 5", "qos policy p", "classifier r behavior r")
+    box.says(SWITCH, "\n".join(("system-view", *typed, f"interface {FROM_A}")))
+    apply = f"system-view\ninterface {FROM_A}\nqos apply policy p inbound"
+    box.says(SWITCH, apply)
+
+    def in_queue_5():
+        before = box.queues(OUT)[5]
+        box.udp(tos=24 << 2, rate_bits_per_s=1e8)
+        box.pass_ms(10)
+        box.end_traffic()
+        return box.queues(OUT)[5] - before
+
+    assert in_queue_5() == 0
+    box.hurt("ignores-udp-port", SWITCH, port=FROM_A)
+    assert in_queue_5() > 0
+    box.heal(SWITCH)
+    assert in_queue_5() == 0
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
+
+
 def test_cnps_come_as_often_as_the_fault_says(box):
     curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
     box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")

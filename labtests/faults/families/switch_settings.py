@@ -79,6 +79,24 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender2}", PORT2),),
     ),
     _comware(
+        name="somebody-takes-the-policy-off",
+        what="the port opposite the receiver no longer classifies what comes in: CNPs",
+        how=(_on(SW, OUT, "undo qos apply policy inbound"),),
+        when="experiment 'RoCE at the edge': traffic",
+        red=("edge",),
+        says=(f"edge of {SW} {OUT} was changed externally",),
+    ),
+    _comware(
+        name="a-policy-forgets-cnps",
+        what="somebody has changed what the policy of all ports does with CNPs: they are the rest",
+        how=(fault("somebody", SW, command="system-view\nqos policy labtests-edge-3-7827527e\n"
+                   "undo classifier labtests-edge-3-7827527e-2"),),
+        when="experiment 'RoCE at the edge': quiet window",
+        red=("edge",),
+        says=("edge of", "changed externally"),
+        hosts=("connectx",),
+    ),
+    _comware(
         name="red-drops-what-it-should-mark",
         what="RED of the bottleneck drops: its queues no longer mark",
         how=(fault("somebody", SW, command="system-view\nqos wred queue table surprise\n"

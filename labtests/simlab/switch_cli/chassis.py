@@ -46,6 +46,7 @@ class PortBehaviour:
     thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
     trust: TrustSource = "none"
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
+    edge: tuple[int | None, ...] | None = None  # see Switch.set_edge
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
     guard: PfcWatchdog | DeadlockDetection | PauseTimeout | None = None
@@ -163,6 +164,7 @@ class Chassis(ABC):
             network.set_trust(port, wanted.trust)
         if wanted.dscp_map not in (None, network.dscp_map(port)):
             network.set_dscp_map(port, wanted.dscp_map)
+        network.set_edge(port, wanted.edge)
         self._set_headroom(port, wanted.headroom_cells)
         self._set_thresholds(port, wanted.thresholds)
         if network.schedule(port) != wanted.schedule:
