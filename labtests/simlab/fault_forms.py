@@ -137,7 +137,8 @@ FORMS: Mapping[str, FaultForm] = {
     "lossy-cable": _of(
         "that share of the frames on their way *to* this port, and to this port only, is lost, or "
         "the next so many `frames`; the port counts them as "
-        '"fcs" errors, as "symbol" errors (hosts only), or as "nothing". The other direction of '
+        '"fcs" errors, as "symbol" errors or as what "fec" could not correct (hosts only), or as '
+        '"nothing". The other direction of '
         "the cable is the fault of the port at its other end",
         "port per_million|frames",
         may="counted",
