@@ -79,6 +79,17 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender2}", PORT2),),
     ),
     _comware(
+        name="pfc-is-off-for-a-moment",
+        what="PFC goes off at the first sender's port, and on again after 100 ms",
+        how=(
+            {**_on(SW1, PORT1, "undo priority-flow-control"), "after_s": 3.0},
+            {**_on(SW1, PORT1, "priority-flow-control enable"), "after_s": 3.1},
+        ),
+        when=TRAFFIC,
+        red=("s1",),
+        says=(f"what queue 3 lost came in at {SW1} {PORT1} (from {S1}) alone",),
+    ),
+    _comware(
         name="somebody-takes-the-policy-off",
         what="the port opposite the receiver no longer classifies what comes in: CNPs",
         how=(_on(SW, OUT, "undo qos apply policy inbound"),),
