@@ -1,5 +1,6 @@
 """S2 and S8: the points of DCQCN by themselves. NP: CNPs are as far apart as the receiver's NIC
-says. RP: a sender that marks have slowed speeds up again, as fast as its parameters say.
+says. RP: a sender that marks have slowed has the rate that DCQCN's rule of alpha leaves it, and
+speeds up again, as fast as its parameters say.
 
 PFC is on the whole way, so that nothing is lost meanwhile.
 """
@@ -8,7 +9,7 @@ import pytest
 
 from labtests.capabilities.settings import REACTION_POINT
 from labtests.experiment import patterns
-from labtests.verdicts import ahead, gets_less, recovered, spaced
+from labtests.verdicts import AlphaRule, ahead, follows_alpha, gets_less, recovered, spaced
 from labtests.workloads import Iperf3, Perftest
 
 DSCP = 24  # or another one, where this has no queue of its own
@@ -18,6 +19,8 @@ EVERY = frozenset(range(8))
 NONE = frozenset[int]()
 OFTEN_US, SELDOM_US = 1000, 4000  # between two CNPs of a flow, at least
 SLOWER = {"increase_timer_us": 3000, "clamp_target_rate": 1}  # ten times as slow as usual
+TWICE_US, OFTEN_UPDATED_US = 2000, 400  # between updates of alpha: it stays 1, or falls by half
+RAISED_SHARE = 0.0015  # of the line, by each tick of the timer
 STUCK = {**SLOWER, "increase_timer_us": 100_000, "byte_counter_bytes": 0}
 
 by_dcqcn = pytest.mark.requires(
@@ -92,3 +95,26 @@ def test_a_sender_that_speeds_up_more_slowly_gets_less(incast):
 
     incast.reaction_point(slower, **SLOWER)
     incast.judge(gets_less(incast.run("one of them slower", traffic), slower.name))
+
+
+@by_dcqcn
+def test_a_rate_after_cnps_is_what_the_rule_of_alpha_leaves(incast):
+    """RP: with a CNP a millisecond, a sender has the rate that the formula of alpha gives."""
+    marked = one_marked_class(incast)
+    traffic = incast.flows(patterns.two_to_one, Perftest(tos=marked.tos))
+    slowed, deaf = (each.role for each in traffic)
+    incast.set(deaf.nic, REACTION_POINT, NONE)  # it has the line, so that all is marked
+    incast.space_cnps(OFTEN_US)
+    raised = max(1, round(RAISED_SHARE * incast.traffic.roles.line_bits_per_s / 1e6))
+    often, seldom = (
+        AlphaRule(alpha_timer_us=us, increase_timer_us=300, additive_increase_mbit_per_s=raised)
+        for us in (TWICE_US, OFTEN_UPDATED_US)
+    )
+
+    incast.reaction_point(slowed, **often.values)
+    cut = incast.run("alpha is 1 at each CNP", traffic)
+
+    incast.reaction_point(slowed, **seldom.values)
+    less = incast.run("alpha falls between CNPs", traffic)
+    incast.must_be_red(follows_alpha(less, often), because="it slows down less than its CNPs")
+    incast.judge(follows_alpha(cut, often), follows_alpha(less, seldom))

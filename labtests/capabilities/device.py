@@ -19,6 +19,8 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
+    EdgeRule,
+    EdgeSetting,
     MarkingCurve,
     NicQos,
     PortMemory,
@@ -45,6 +47,15 @@ class EcnMarking(Protocol):
     @abstractmethod
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """A setting that marks in exactly these queues, with the device's own default curve."""
+
+
+@runtime_checkable
+class EdgeClasses(Protocol):
+    """A switch port that classifies what comes in by UDP port and DSCP."""
+
+    @abstractmethod
+    def edge_for(self, rules: tuple[EdgeRule, ...], rest: int) -> EdgeSetting:
+        """A setting with these rules, in this order; all else gets the queue `rest`."""
 
 
 @runtime_checkable

@@ -233,6 +233,29 @@ class EcnSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeRule:
+    """Packets to this UDP port with this DSCP, and no others, get this queue."""
+
+    udp_port: Annotated[int, range(1, 65_536)]
+    dscp: Annotated[int, range(64)]
+    queue: Priority
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeSetting:
+    """What a port at the edge of a network makes of what comes in, whatever it trusts: the first
+    rule that fits, and one queue for the rest.
+
+    `policy is None` means that nothing is applied there. Of a policy that is not labtests' own the
+    name is known, and what is in it is not.
+    """
+
+    policy: Annotated[str, TEXT] | None = None
+    rules: tuple[EdgeRule, ...] = ()
+    rest: Priority | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSchedule:
     """How one egress queue is served: strict priority, or a weight inside a group.
 

@@ -18,6 +18,7 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
+    EdgeSetting,
     EtsSetting,
     LossSetting,
     PfcAlarm,
@@ -61,6 +62,7 @@ class Kind(Generic[T]):
 
 PFC = Kind[PfcSetting]("pfc", "a port that can pause single priorities")
 TRUST = Kind[TrustSetting]("trust", "a port that classifies by DSCP or by 802.1p")
+EDGE = Kind[EdgeSetting]("edge", "a switch port that classifies what comes in by UDP port and DSCP")
 ECN = Kind[EcnSetting]("ecn", "an egress port that marks by RED (a congestion point, CP)")
 SCHEDULING = Kind[SchedulingSetting](
     "scheduling", "an egress port whose scheduler can be read and set"
@@ -138,7 +140,17 @@ PORT_STATE = Kind[PortState]("port_state", "a switch port that can be shut and o
 
 KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
-    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
+    *(
+        PFC,
+        TRUST,
+        EDGE,
+        ECN,
+        SCHEDULING,
+        QUEUE_LIMITS,
+        DSCP_MAP,
+        REACTION_POINT,
+        NOTIFICATION_POINT,
+    ),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
     TUNNEL,  # behind the MTU of its port

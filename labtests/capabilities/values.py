@@ -22,6 +22,7 @@ from labtests.capabilities.records import (
     DcqcnSetting,
     DeadlockTimes,
     EcnSetting,
+    EdgeSetting,
     EtsSetting,
     LossSetting,
     PfcAlarm,
@@ -91,6 +92,7 @@ def _are(forms: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
 _FORMS: Mapping[str, Any] = {
     "pfc": PfcSetting,
     "trust": TrustSetting,
+    "edge": EdgeSetting,
     "ecn": EcnSetting,
     "scheduling": SchedulingSetting,
     "queue_limits": QueueLimitSetting,

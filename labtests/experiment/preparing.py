@@ -10,6 +10,7 @@ from labtests.capabilities.device import (
     DcqcnWords,
     EcnCurves,
     EcnMarking,
+    EdgeClasses,
     MemoryLimits,
     QueueShares,
     Shares,
@@ -19,6 +20,7 @@ from labtests.capabilities.records import (
     DcbxSetting,
     DcqcnSetting,
     EcnSetting,
+    EdgeRule,
     LossSetting,
     MarkingCurve,
     PfcAlarm,
@@ -36,6 +38,7 @@ from labtests.capabilities.settings import (
     DCQCN_NP,
     DCQCN_RP,
     ECN,
+    EDGE,
     NOTIFICATION_POINT,
     PACKET_LOSS,
     PAUSE_TIMEOUT,
@@ -51,8 +54,9 @@ from labtests.capabilities.settings import (
     T,
 )
 from labtests.core.errors import CommandRejected
+from labtests.core.units import dscp_of_tos
 from labtests.experiment import choosing
-from labtests.experiment.fitting import NotHere
+from labtests.experiment.fitting import Class, NotHere
 from labtests.experiment.negotiating import dcbx_of, settled
 from labtests.experiment.parties import Parties
 from labtests.experiment.roles import Role, Roles
@@ -60,6 +64,8 @@ from labtests.inventory import Endpoint
 from labtests.lab.changes import Wanted
 from labtests.verdicts import Limits, Thresholds
 
+ROCE_PORT = 4791
+"""UDP port of RoCEv2 (InfiniBand Architecture Specification, annex A17; IANA)."""
 QUEUES, EQUAL_SHARE = 8, 12
 """Queues of a port; and percent of each when all have the same."""
 
@@ -331,6 +337,27 @@ class Prepared(Parties):
                 yield
             finally:
                 self.roles, self.traffic = roles, traffic
+
+    def only_roce_in(self, *classes: Class) -> int:
+        """At each port opposite a host RoCE (UDP port 4791) with the DSCP of one of these classes,
+        or that of the receiver's CNPs, gets the queue that the maps have for it. All else gets the
+        queue that is returned. Several switches skip the test: they trust what has come in."""
+        if self.roles.transit:
+            raise NotHere(
+                "several switches: behind the first one a DSCP is trusted, whoever has it"
+            )
+        nic, queues = self.receiver.nic, self.queues
+        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
+        dscps = [dscp_of_tos(each.tos) for each in classes]
+        dscps += [] if cnps is None else [cnps.dscp]
+        taken = {queues[dscp] for dscp in dscps}
+        rest = next((queue for queue in sorted(set(queues)) if queue not in taken), None)
+        if rest is None:
+            raise NotHere(f"the maps have no queue beside {sorted(taken)}")
+        rules = tuple(EdgeRule(udp_port=ROCE_PORT, dscp=d, queue=queues[d]) for d in dscps)
+        for at in dict.fromkeys(role.switch for role in self.roles.hosts):
+            self.set(at, EDGE, self.lab.part(at.device, EdgeClasses).edge_for(rules, rest))
+        return rest
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:
         """What the bottleneck marks."""

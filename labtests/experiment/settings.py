@@ -9,6 +9,7 @@ from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import (
     ECN,
+    EDGE,
     NOTIFICATION_POINT,
     PACKET_LOSS,
     PAUSE_TIMEOUT,
@@ -32,7 +33,7 @@ from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
 
 _SHOWN: tuple[Kind[Any], ...] = (
-    *(PFC, TRUST, ECN, SCHEDULING, QUEUE_LIMITS, PACKET_LOSS),
+    *(PFC, TRUST, EDGE, ECN, SCHEDULING, QUEUE_LIMITS, PACKET_LOSS),
     *(REACTION_POINT, NOTIFICATION_POINT),
 )
 

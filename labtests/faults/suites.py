@@ -31,6 +31,12 @@ SUITES: Mapping[str, FaultedSuite] = {
         at="experiment 'round 1 of",
         middle_s=0.0,
     ),
+    "edge": FaultedSuite(
+        file="test_edge_classes",
+        test="test_only_roce_gets_into_its_queues_at_the_edge",
+        at="experiment 'round 1 of",
+        middle_s=0.0,
+    ),
     "overload": FaultedSuite(
         file="test_overload", test="test_drops_are_in_the_overloaded_queue_only"
     ),
@@ -64,6 +70,11 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_dcqcn_points",
         test="test_a_sender_that_speeds_up_more_slowly_gets_less",
         at="experiment 'one of them slower': traffic",
+    ),
+    "alpha": FaultedSuite(
+        file="test_dcqcn_points",
+        test="test_a_rate_after_cnps_is_what_the_rule_of_alpha_leaves",
+        at="experiment 'alpha is 1 at each CNP': traffic",
     ),
     "s19": FaultedSuite(
         file="test_priority_tags",

@@ -241,6 +241,11 @@ class Nic:
         own = self._dcqcn["roce_np"]["min_time_between_cnps"]
         self._record.cnp_interval_ps = PS_PER_US * (own if interval_us is None else interval_us)
 
+    def heed_one_cnp_in(self, number: int) -> None:
+        """Fault: it slows down on one of so many CNPs, and counts all as handled; 0: on each."""
+        within("one CNP in", number, 0, 1_000_000)
+        self._record.one_cnp_in = number
+
     def discard_randomly(self, priority: int, per_million: int) -> None:
         """Fault: that share of the packets that arrive with this priority gets no further."""
         check_priority(priority)

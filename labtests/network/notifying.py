@@ -120,6 +120,7 @@ def receive_cnp(t: State, f: int) -> None:
     i = host_priority(t, flow.source, flow.dscp, flow.pcp)
     if (host.rp_on >> i) & 1:
         host.rp_cnp_handled += 1
-        handle_cnp(t, f)
+        if host.one_cnp_in == 0 or host.rp_cnp_handled % host.one_cnp_in == 0:
+            handle_cnp(t, f)
     else:
         host.rp_cnp_ignored += 1

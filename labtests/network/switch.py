@@ -32,6 +32,7 @@ from labtests.network.settings import (
     WredCurve,
 )
 from labtests.network.tables import (
+    NONE,
     PS_PER_NS,
     PS_PER_S,
     RED_ARRIVING,
@@ -76,6 +77,7 @@ class Switch:
         self._limits: dict[tuple[str, int], RateLimit] = {}
         self.guards = Guards(network, ports)
         self._headroom: dict[str, int | None] = {}
+        self._portless: dict[str, int] = {}
         self._deaf: dict[str, int] = {}  # trust as set, of ports that classify nothing
 
     @property
@@ -216,6 +218,19 @@ class Switch:
         check_priority(dot1p)
         check_priority(queue)
         self._tables.switch[self._row].dot1p_lp[dot1p] = queue
+
+    def set_edge(self, port: str, queues: tuple[int | None, ...] | None) -> None:
+        """The queue of what arrives at this port, whatever it trusts: of packets to UDP port 4791
+        (RoCEv2) by their DSCP 0..63, then of all others; None: as the maps have it."""
+        record = self._port(port)
+        record.edge = 0 if queues is None else self._portless.get(port, 1)
+        record.edge_queue[:] = [NONE if n is None else n for n in queues or (None,) * 128]
+
+    def ignore_udp_port(self, port: str, *, ignores: bool = True) -> None:
+        """Fault: where a policy asks for UDP port and DSCP, the DSCP alone is enough."""
+        self._portless[port] = 2 if ignores else 1
+        record = self._port(port)
+        record.edge = self._portless[port] if record.edge else 0
 
     # -- WRED and scheduling --
 

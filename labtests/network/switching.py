@@ -45,7 +45,7 @@ from labtests.network.rows import (
 )
 from labtests.network.scheduling import choose_queue
 from labtests.network.shaping import pay
-from labtests.network.tables import CE, NONE, TRUST_DOT1P, TRUST_DSCP, State
+from labtests.network.tables import CE, NONE, ROCE_LAST, TRUST_DOT1P, TRUST_DSCP, State
 
 KEPT, OUTPUT_DROP, INPUT_DROP, WRED_DROP, LINK_DOWN_DROP, FAULT_DROP = 0, 1, 2, 3, 4, 5
 HEADROOM_DROP = 6
@@ -59,6 +59,19 @@ def classify(t: State, p: int, dscp: int, pcp: int) -> int:
     if trust == TRUST_DSCP:
         return int(port_at(t, p).dscp_dot1p[dscp])
     return int(pcp) if trust == TRUST_DOT1P and pcp != NONE else 0
+
+
+@inlined
+def class_of(t: State, p: int, k: int, mapped: int) -> int:
+    """The queue of packet k, which arrived at port p and is in `mapped` by the maps. A policy of
+    the port has one for each DSCP of packets to UDP port 4791 (RoCEv2), and then of all others."""
+    edge = port_at(t, p).edge
+    if not edge:
+        return mapped
+    packet = packet_at(t, k)
+    others = 64 if packet.kind > ROCE_LAST and edge == 1 else 0
+    queue = port_at(t, p).edge_queue[packet.dscp + others]
+    return mapped if queue == NONE else queue
 
 
 @compiled
@@ -163,7 +176,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     if out == NONE or packet.ttl <= 0:
         lose_on_the_way(t, p, k)
         return
-    q = 8 * out + switch.dot1p_lp[dot1p]
+    q = 8 * out + class_of(t, p, k, switch.dot1p_lp[dot1p])
     packet.lane = 8 * p + dot1p
     packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
     why = guarded_fate(t, p, q, k)

@@ -100,7 +100,11 @@ TABLE_TYPES = {
         "rest_per_byte rest_owed",
         "levelled",  # queues are served by level, and by credit in bytes among equals
         "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
-        arrays=(("dscp_dot1p", 64),),  # of what arrives at a switch's port that trusts DSCP
+        "edge",  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all were RoCE
+        arrays=(
+            ("dscp_dot1p", 64),
+            ("edge_queue", 128),
+        ),  # of what arrives at a switch's port that trusts DSCP
     ),
     "queue": _record(
         "head tail packets cells paused_until empty_since weight credit",
@@ -153,7 +157,7 @@ TABLE_TYPES = {
         "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
         "ip_in_bytes ip_out ip_out_bytes",
         "ip_ce ip_ect0 tunnel_in tunnel_out",  # headers of a tunnel's packets count, too
-        "cnp_pacing last_cnp",
+        "cnp_pacing last_cnp one_cnp_in",  # fault: so many CNPs are handled, and one is heeded
         floats="max_rate min_rate ai_rate hai_rate first_rate gain",
         arrays=(("dscp_map", 64),),
     ),

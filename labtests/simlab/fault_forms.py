@@ -24,6 +24,7 @@ NUMBERS = frozenset(
         "mbit_per_s",
         "microseconds",
         "milliseconds",
+        "one_in",
         "per_million",
         "per_s",
     }
@@ -142,7 +143,8 @@ FORMS: Mapping[str, FaultForm] = {
     "lossy-cable": _of(
         "that share of the frames on their way *to* this port, and to this port only, is lost, or "
         "the next so many `frames`; the port counts them as "
-        '"fcs" errors, as "symbol" errors (hosts only), or as "nothing". The other direction of '
+        '"fcs" errors, as "symbol" errors or as what "fec" could not correct (hosts only), or as '
+        '"nothing". The other direction of '
         "the cable is the fault of the port at its other end",
         "port per_million|frames",
         may="counted",
@@ -158,6 +160,11 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
+    "ignores-udp-port": _of(
+        "where a policy of the port asks for a UDP port and a DSCP, the DSCP alone is enough",
+        "port",
+        only="switch",
+    ),
     "polarised-hash": _of(
         "the switch sends all flows to a host by one of the equally short ways", only="switch"
     ),
@@ -170,6 +177,11 @@ FORMS: Mapping[str, FaultForm] = {
     "cnp-interval": _of(
         "the NIC leaves so many us between two CNPs of a flow, whatever min_time_between_cnps says",
         "port microseconds",
+        only="host",
+    ),
+    "heeds-few-cnps": _of(
+        "the NIC counts every CNP as handled, and slows down on the last of each `one_in`",
+        "port one_in",
         only="host",
     ),
     "cnp-dscp": _of(
@@ -196,7 +208,7 @@ FORMS: Mapping[str, FaultForm] = {
         "a counter, in the device's own word, has grown by so much: of a host, one of `ethtool "
         '-S`, hw_counters or statistics/, or with port "" one of /proc/net/snmp as nstat calls '
         "it; of a Comware switch, what stands before the colon in `display packet-drop`, or "
-        '"CRC"',
+        '"CRC"; of a switch with a command line of its own, "queue-0 drops" to "queue-7 drops"',
         "port counter by",
     ),
     "stream": _of(

@@ -1,6 +1,6 @@
 """How any device suffers the faults of losses.py: bad cables, and people who give commands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,7 +13,13 @@ from labtests.simlab.routes import Routes
 from labtests.simlab.timeline import Timeline
 
 NS_PER_MS = 1_000_000
-COUNTED = ("fcs", "symbol", "nothing")
+COUNTED = ("fcs", "symbol", "fec", "nothing")
+OF_HOSTS: Mapping[str, Mapping[str, int]] = {
+    "symbol": {"rx_symbol_err_phy": 1, "rx_errors": 1},
+    "fec": {"rx_pcs_symbol_err_phy": 1, "rx_corrected_bits_phy": 1000},
+}
+"""Counters of mlx5 that grow, and by how much a frame: FEC corrects many bits beside each block
+that it cannot (how many is chosen)."""
 
 
 class Unheard(Console):
@@ -81,7 +87,7 @@ class Mischief:
     def _lose(self, fault: Fault) -> Met:
         port, counted = self._plugged(fault), fault.get("counted", COUNTED[0])
         host = self._host_port(port)
-        if counted not in COUNTED or (counted == "symbol" and host is None):
+        if counted not in COUNTED or (counted in OF_HOSTS and host is None):
             raise UnknownFault(f"errors of {self._name} {port} are not counted as {counted!r}")
         network = self._lab.network
         sender = network.opposite(self._name, port)
@@ -90,9 +96,8 @@ class Mischief:
         def lost() -> int:
             return network.lost_on_wire(*sender) - before
 
-        if counted == "symbol":
-            for name in ("rx_symbol_err_phy", "rx_errors"):
-                self._losses.grow(port, name, lost)
+        for name, each in OF_HOSTS.get(counted, {}).items():
+            self._losses.grow(port, name, partial(_times, each, lost))
         if "frames" in fault:
             script = Script(
                 damage="corrupted" if counted == "fcs" else "lost",
@@ -160,3 +165,7 @@ class Mischief:
         for port in self._bad:
             self._lab.network.damage_randomly(self._name, port, 0, corrupting=False)
         self._bad.clear()
+
+
+def _times(each: int, lost: Callable[[], int]) -> int:
+    return each * lost()

@@ -13,8 +13,8 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
-    *("cnp-dscp", "cnp-interval", "freeze", "polarised-hash"),
-    "tunnel",
+    *("ignores-udp-port", "tunnel"),
+    *("cnp-dscp", "cnp-interval", "heeds-few-cnps", "freeze", "polarised-hash"),
     *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 

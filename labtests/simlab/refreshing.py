@@ -52,6 +52,7 @@ class ShownCounters:
         losses.acts |= {
             "slow-counters": self._slow_down,
             "ignores-dscp": self._ignore_dscp,
+            "ignores-udp-port": self._ignore_udp_port,
             "mistakes-pauses": self._mistake_pauses,
         }
         losses.on_heal.append(self._heal)
@@ -126,6 +127,9 @@ class ShownCounters:
     def _ignore_dscp(self, fault: Fault) -> None:
         self._network.ignore_dscp(self._plugged(fault), deaf=True)
 
+    def _ignore_udp_port(self, fault: Fault) -> None:
+        self._network.ignore_udp_port(self._plugged(fault))
+
     def _mistake_pauses(self, fault: Fault) -> None:
         control = self._network.flow_control(self._plugged(fault))
         if fault["how"] not in _MISTAKES:
@@ -141,4 +145,5 @@ class ShownCounters:
         self._pace(self.usual)
         for port in self.ports:
             self._network.ignore_dscp(port, deaf=False)
+            self._network.ignore_udp_port(port, ignores=False)
             self._network.flow_control(port).mistake_pauses()

@@ -4,6 +4,7 @@ A verdict is pass, fail, inconclusive or error. "Lossless" is a difference of ex
 integers, from proven counters, under proven congestion. Missing evidence is inconclusive.
 """
 
+from labtests.verdicts.alpha import AlphaRule, follows_alpha
 from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
 from labtests.verdicts.bursts import Burst, bursts
 from labtests.verdicts.classes import classified, undisturbed
@@ -41,6 +42,7 @@ from labtests.verdicts.victims import spared
 from labtests.verdicts.warnings import Thresholds, silent, warned
 
 __all__ = [
+    "AlphaRule",
     "Burst",
     "Fact",
     "Finding",
@@ -61,6 +63,7 @@ __all__ = [
     "drops_as_expected",
     "drops_exactly_in",
     "every_packet",
+    "follows_alpha",
     "full_and_marked",
     "gets_less",
     "headrooms",

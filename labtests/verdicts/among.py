@@ -12,6 +12,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import (
+    bit_errors,
     checks,
     idle,
     outcome,
@@ -108,6 +109,7 @@ def balances(evidence: Evidence) -> Iterator[Finding]:
     for place in {(p.switch, p.switch_port): p for p in evidence.receivers}.values():
         yield _came_out(evidence, place)
     yield from sound.cables_carried(evidence)
+    yield from bit_errors.within_fec(evidence)
     if evidence.kind == "control":
         return  # of several full queues, some is refused on the way in, and counted in queues, too
     for where in _ports(evidence):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import CnpReturn, Difference, Evidence, Place
+from labtests.measure.evidence import CnpClass, CnpReturn, Difference, Evidence, Place
 from labtests.verdicts import checks, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -42,6 +42,8 @@ def in_their_class(evidence: Evidence) -> Iterator[Finding]:
             )
             return
     yield _counted(evidence, dscp, evidence.cnp.queues)
+    for switch, port, queue in (*evidence.cnp.queues, *_before(evidence.cnp)):
+        yield from _kept(evidence, (switch, port), queue)
     for place in evidence.senders:
         yield from _came(evidence, place)
     for each in evidence.cnp.returns:
@@ -226,6 +228,32 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
         f"{receiver.device} on",
         fact,
     )
+
+
+def _before(cnp: CnpClass) -> Iterator[tuple[str, str, int]]:
+    return ((*each.port, each.queue) for each in cnp.returns)
+
+
+def _kept(evidence: Evidence, port: tuple[str, str], queue: int) -> Iterator[Finding]:
+    """The CNPs' queue dropped nothing. What it did drop, and no CNP is missing, was somebody else's
+    packet of their class: the next one may be a CNP."""
+    drops = evidence.change(port, "queue", queue, c.QUEUE_DROPPED_PACKETS)
+    if drops.increase is None:
+        yield from [missing(drops, "= 0", "packets")] if evidence.has(drops) else []
+        return
+    fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
+    if not drops.increase:
+        yield passed(fact)
+        return
+    receiver, where = evidence.receiver, " ".join(port)
+    sent = evidence.change((receiver.device, receiver.port), "port", None, c.NP_CNP_SENT).increase
+    gone = (sent or 0) - _arrived(evidence)
+    said = f"queue {queue} of {where}, that of the CNPs, dropped {drops.increase} packets"
+    if gone > 0:
+        yield failed(f"{said}, and {gone} of {sent} CNPs did not arrive", fact)
+    else:
+        whole = "every CNP arrived: others have their class, or the counter grew by itself"
+        yield disagreement(f"{said}, and {whole}", fact)
 
 
 def _arrived(evidence: Evidence) -> int:

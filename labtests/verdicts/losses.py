@@ -12,6 +12,7 @@ from labtests.verdicts import (
     cnps,
     goodput,
     idle,
+    origins,
     outcome,
     packets,
     path,
@@ -54,9 +55,12 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
         return ""
     if any(setting.mode != "off" for setting in evidence.pfc.values()):
         refused = ", ".join(_refused(evidence))
+        dropping = [q for q in queues if port_drops.queue_drops(evidence, q).increase]
+        told = "".join(f"{each}; " for each in origins.came_in_at(evidence, dropping))
         return (
-            f"look at xoff and headroom of the ports where it came in{refused and f' ({refused})'},"
-            " and at PFC of these priorities at both ends of the senders' cables"
+            f"{told}look at xoff and headroom of the ports where it came in"
+            f"{refused and f' ({refused})'}, and at PFC of these priorities at both ends of the "
+            "senders' cables"
         )
     return (
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "

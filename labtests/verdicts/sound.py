@@ -12,7 +12,7 @@ from itertools import chain
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus, Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, ecn, idle, packets, path, port_drops, witnesses
+from labtests.verdicts import bit_errors, checks, ecn, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -67,6 +67,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
     for station in path.of_part(evidence, "switch port"):
         yield from _filtered(evidence, station)
     yield from cables_carried(evidence)
+    yield from bit_errors.within_fec(evidence)
     yield from packets.astray_on_the_way(evidence)
     yield from _undamaged(evidence)
     yield from _in_order(evidence)

@@ -336,6 +336,29 @@ def test_a_port_that_wants_a_source_takes_no_pause_from_the_address_0(box):
     control.end_storm()
 
 
+def test_a_policy_asks_for_the_dscp_alone_where_the_fault_says_so(box):
+    typed = ("acl advanced name r", "rule 0 permit udp destination-port eq 4791 dscp 24")
+    typed += ("traffic classifier r", "if-match acl name r", "traffic behavior r")
+    typed += ("remark local-precedence 5", "qos policy p", "classifier r behavior r")
+    box.says(SWITCH, "\n".join(("system-view", *typed, f"interface {FROM_A}")))
+    apply = f"system-view\ninterface {FROM_A}\nqos apply policy p inbound"
+    box.says(SWITCH, apply)
+
+    def in_queue_5():
+        before = box.queues(OUT)[5]
+        box.udp(tos=24 << 2, rate_bits_per_s=1e8)
+        box.pass_ms(10)
+        box.end_traffic()
+        return box.queues(OUT)[5] - before
+
+    assert in_queue_5() == 0
+    box.hurt("ignores-udp-port", SWITCH, port=FROM_A)
+    assert in_queue_5() > 0
+    box.heal(SWITCH)
+    assert in_queue_5() == 0
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
+
+
 def test_cnps_come_as_often_as_the_fault_says(box):
     curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
     box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")
@@ -508,3 +531,29 @@ def test_a_linux_switch_has_slow_counters_a_deaf_port_and_counters_that_grow():
     assert f" {flow.sent_datagrams} pkt" in sent()
     box.hurt("growing-counter", "sw", port="swp3", counter="tx_dropped", by=4)
     assert box.says("sw", "cat /sys/class/net/swp3/statistics/tx_dropped").strip() == "4"
+
+
+def test_a_reaction_point_heeds_as_few_cnps_as_the_fault_says(box):
+    curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
+    box.says(SWITCH, f"system-view\nqos wred queue table u\nqueue 3 ecn\n{curve}")
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply u")
+    folder = f"/sys/class/net/{NIC_A}/ecn/roce_rp"
+    stuck = {"clamp_tgt_rate": 1, "rpg_byte_reset": 0, "rpg_time_reset": 100_000}
+    usual = {name: box.says(A, f"cat {folder}/{name}").strip() for name in stuck}
+    for name, value in stuck.items():
+        box.says(A, f"echo {value} > {folder}/{name}")
+    box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
+    flow = box.rdma()
+    got = []
+    for one_in in (1_000_000, 1):
+        box.hurt("heeds-few-cnps", A, port=NIC_A, one_in=one_in)
+        before, handled = flow.delivered_bytes, box.counters(A, NIC_A)["rp_cnp_handled"]
+        box.pass_ms(50)
+        got.append(flow.delivered_bytes - before)
+        assert box.counters(A, NIC_A)["rp_cnp_handled"] > handled
+    assert got[1] < 0.5 * got[0]
+    for name, value in usual.items():
+        box.says(A, f"echo {value} > {folder}/{name}")
+    box.heal(A)
+    box.end_traffic()
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nundo qos wred apply")

@@ -500,7 +500,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "marks are as many as are needed, and as many again",
         kind="one less|more|halved",
-        phase="experiment a CNP each .*",
+        phase="experiment (a CNP each|alpha) .*",
         counter="np_ecn_marked_.*",
         suite="dcqcn_points.*",
     ),

@@ -186,3 +186,36 @@ def test_cnps_hide_in_no_queue_behind_acknowledgements():
     verdict = slowed_by_marks(acknowledged({3: 450, 6: 9_000}))
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "some went through the CNPs' queue" in verdict.because
+
+
+def dropping(drops, missing=0):
+    """The queue of CNPs towards the first sender counted drops, and so many CNPs came nowhere."""
+    seen = dcqcn()
+    switch, port, queue = seen.cnp.queues[0]
+    handled = seen.change(A_NIC, "port", None, c.RP_CNP_HANDLED).increase
+    seen = grown(seen, A_NIC, c.RP_CNP_HANDLED, handled - missing)
+    return grown(seen, (switch, port), c.QUEUE_DROPPED_PACKETS, drops, "queue", queue), port
+
+
+def test_a_queue_of_cnps_that_drops_is_open_though_every_cnp_came():
+    seen, port = dropping(7)
+    verdict = slowed_by_marks(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"of sw {port}, that of the CNPs, dropped 7 packets, and every CNP" in verdict.because
+    assert slowed_by_marks(dropping(0)[0]).outcome is Outcome.PASS
+
+
+def test_one_that_drops_cnps_is_a_failure_and_names_its_port():
+    seen, port = dropping(7, missing=7)
+    verdict = slowed_by_marks(seen)
+    assert verdict.outcome is Outcome.FAIL
+    assert f"of sw {port}, that of the CNPs, dropped 7 packets, and 7 of" in verdict.because
+
+
+def test_drops_of_cnps_that_are_told_no_more_are_missing():
+    seen = dropping(0)[0]
+    key = (*seen.cnp.queues[0][:2], "queue", seen.cnp.queues[0][2], c.QUEUE_DROPPED_PACKETS)
+    after = (replace(r, value=None) if r.key == key else r for r in seen.after)
+    verdict = slowed_by_marks(replace(seen, after=tuple(after)))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert c.QUEUE_DROPPED_PACKETS in verdict.because

@@ -8,6 +8,7 @@ from labtests.drivers.comware.alarms import ComwarePfcAlarm, ComwareWarnings
 from labtests.drivers.comware.box import ComwareBox
 from labtests.drivers.comware.dcbx import ComwareDcbxState, Dcbx
 from labtests.drivers.comware.deadlock import ComwareDeadlockDetection, ComwareDeadlockTimes
+from labtests.drivers.comware.edge import ComwareEdge
 from labtests.drivers.comware.frames import ComwareFrameLimit, Headroom, Thresholds
 from labtests.drivers.comware.interfaces import Interfaces
 from labtests.drivers.comware.maps import ComwareDscpMap, ComwareTrust, QueueMap
@@ -92,7 +93,7 @@ class ComwarePortState(PortSetting[PortState], PortShutting):
 
 
 _SETTINGS = (
-    *(ComwarePfc, ComwareTrust, ComwareEcn, ComwareScheduling),
+    *(ComwarePfc, ComwareTrust, ComwareEdge, ComwareEcn, ComwareScheduling),
     *(ComwareDscpMap, QueueMap, ComwareFrameLimit, Headroom, Thresholds),
     *(ComwareDeadlockTimes, ComwareDeadlockDetection, ComwarePfcAlarm, Dcbx, ComwareStream),
     ComwarePortState,

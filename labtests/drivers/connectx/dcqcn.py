@@ -62,6 +62,8 @@ _NAMES: dict[Side, dict[str, str]] = {
         "alpha_kept_1024": "dce_tcp_g",
         "alpha_timer_us": "dce_tcp_rtt",
         "cut_interval_us": "rate_reduce_monitor_period",
+        "cut_divisor_log2": "rpg_gd",
+        "least_kept_percent": "rpg_min_dec_fac",
         "initial_alpha_1024": "initial_alpha_value",
     },
     "roce_np": {

@@ -132,6 +132,16 @@ FAULTS: tuple[Declared, ...] = (
         hosts=("connectx",),
     ),
     _of(
+        name="a-cnp-queue-counts-drops",
+        what="the queue of CNPs at the first sender's port counts 7 drops, and drops nothing",
+        how=(grows(SW1, PORT1, "queue-6 drops", by=7),),
+        when=MIDDLE,
+        red=("s2", "both", "alpha"),
+        says=(f"queue 6 of {SW1} {PORT1}, that of the CNPs, dropped 7", "every CNP arrived"),
+        hosts=("connectx",),
+        switches=("comware",),
+    ),
+    _of(
         name="handled-cnps-stand-still",
         what="the second sender counts no CNP that it handles",
         how=(_dead(S2, NIC2, "rp_cnp_handled"),),

@@ -94,6 +94,13 @@ FAULTS: tuple[Declared, ...] = (
         says=(R,),
     ),
     _of(
+        name="a-reaction-point-heeds-every-second-cnp",
+        what="the first sender counts each CNP as handled, and slows down on every second one",
+        how=(fault("heeds-few-cnps", S1, NIC1, one_in=2),),
+        red=("alpha",),
+        says=(f"{S1} had", "less than its CNPs ask for"),
+    ),
+    _of(
         name="driver-without-dcqcn",
         what="the second sender's driver has no ecn/ folder",
         how=(fault("no-ecn-folder", S2),),

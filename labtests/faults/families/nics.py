@@ -174,6 +174,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(S1, "its rate has not come back"),
     ),
     _of(
+        name="a-reaction-point-forgets-its-alpha",
+        what="the first sender has its usual parameters of alpha again, which CNPs hardly move",
+        how=(_rp(S1, NIC1, "dce_tcp_g", 1019), _rp(S1, NIC1, "dce_tcp_rtt", 1)),
+        when=TRAFFIC,
+        red=("alpha",),
+        says=(f"{S1} had", "less than its CNPs ask for"),
+    ),
+    _of(
         name="a-reaction-point-is-set-back",
         what="both senders speed up as usual, though one of them was told to be slower",
         how=tuple(

@@ -15,6 +15,15 @@ def _drops(queue: int, per_million: int, device: str = SW, port: str = OUT) -> d
 
 FAULTS: tuple[Declared, ...] = (
     _of(
+        name="a-port-takes-the-dscp-for-roce",
+        what="the first sender's port puts any packet with a DSCP of RoCE into RoCE's queue",
+        how=(fault("ignores-udp-port", SW1, PORT1),),
+        when=TRAFFIC,
+        red=("edge",),
+        says=("DSCP 46 of {sender1} reached queue 5, expected 0",),
+        switches=("comware",),
+    ),
+    _of(
         name="a-polarised-hash",
         what="the switch of the senders sends all flows by the first of its equally short ways",
         how=(fault("polarised-hash", "{ways.switch}"),),

@@ -79,6 +79,35 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender2}", PORT2),),
     ),
     _comware(
+        name="pfc-is-off-for-a-moment",
+        what="PFC goes off at the first sender's port, and on again after 100 ms",
+        how=(
+            {**_on(SW1, PORT1, "undo priority-flow-control"), "after_s": 3.0},
+            {**_on(SW1, PORT1, "priority-flow-control enable"), "after_s": 3.1},
+        ),
+        when=TRAFFIC,
+        red=("s1",),
+        says=(f"what queue 3 lost came in at {SW1} {PORT1} (from {S1}) alone",),
+    ),
+    _comware(
+        name="somebody-takes-the-policy-off",
+        what="the port opposite the receiver no longer classifies what comes in: CNPs",
+        how=(_on(SW, OUT, "undo qos apply policy inbound"),),
+        when="experiment 'RoCE at the edge': traffic",
+        red=("edge",),
+        says=(f"edge of {SW} {OUT} was changed externally",),
+    ),
+    _comware(
+        name="a-policy-forgets-cnps",
+        what="somebody has changed what the policy of all ports does with CNPs: they are the rest",
+        how=(fault("somebody", SW, command="system-view\nqos policy labtests-edge-3-7827527e\n"
+                   "undo classifier labtests-edge-3-7827527e-2"),),
+        when="experiment 'RoCE at the edge': quiet window",
+        red=("edge",),
+        says=("edge of", "changed externally"),
+        hosts=("connectx",),
+    ),
+    _comware(
         name="red-drops-what-it-should-mark",
         what="RED of the bottleneck drops: its queues no longer mark",
         how=(fault("somebody", SW, command="system-view\nqos wred queue table surprise\n"

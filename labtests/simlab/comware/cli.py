@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.comware import deadlock, maps, ports, telemetry, words, wred
+from labtests.simlab.comware import deadlock, edge, maps, ports, telemetry, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
+from labtests.simlab.comware.edge import Dscp
 from labtests.simlab.switch_cli.arguments import (
     AnyName,
     InterfaceName,
@@ -28,6 +29,13 @@ SYSTEM = (
 ARGUMENTS: Mapping[str, Argument] = {
     "sysname": AnyName(64),
     "table": AnyName(32),
+    "acl": AnyName(63),
+    "class": AnyName(31),
+    "behavior": AnyName(31),
+    "policy": AnyName(31),
+    "rule": Number(0, 65534),
+    "dscp": Dscp(),
+    "udp": Number(0, 65535),
     "text": RestOfLine(255),
     "priorities": RangeList(7),
     "priority": Number(0, 7),
@@ -102,6 +110,7 @@ KINDS = {
     "": kit.SectionKind(settings=SYSTEM, changed=_apply_system),
     "interface": ports.KIND,
     wred.TABLE: wred.KIND,
+    **edge.KINDS,
     **maps.KINDS,
     **telemetry.KINDS,
 }

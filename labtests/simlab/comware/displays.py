@@ -3,7 +3,7 @@
 from typing import Any
 
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.comware import dcbx, maps, ports, scheduling, wred
+from labtests.simlab.comware import dcbx, edge, maps, ports, scheduling, wred
 from labtests.simlab.comware.words import QUEUE_NAMES
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
@@ -115,6 +115,7 @@ def _current_configuration(session: kit.CliSession, call: kit.CliCall) -> str:
     shown = [section for section in shown if section.lines]
     tables = configuration.of(wred.TABLE)
     shown += [table for name, table in tables.items() if name != wred.DEFAULT_TABLE]
+    shown += [each for kind in edge.KINDS for each in configuration.of(kind).values()]
     shown += [*configuration.of("interface").values(), *configuration.of("telemetry").values()]
     version = (" version 7.1.070, Release SIMULATED", list[str]())
     return _sections(session, version, *_whole(switch), *map(configuration.shown, shown))

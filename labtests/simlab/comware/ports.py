@@ -5,7 +5,7 @@ from typing import Any
 
 from labtests.network import GroupMemory
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.comware import dcbx, deadlock, scheduling, wred
+from labtests.simlab.comware import dcbx, deadlock, edge, scheduling, wred
 from labtests.simlab.dcbx import DcbxTlvs
 from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
 
@@ -66,6 +66,7 @@ SETTINGS = (
     kit.setting("qos trust { dscp | dot1p } [ override ]"),
     *scheduling.SETTINGS,
     wred.APPLY,
+    edge.APPLY,
 )
 
 _MODES: Mapping[str, PfcMode] = {"": "off", "enable": "on", "auto": "auto"}
@@ -141,6 +142,7 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
             headroom_cells=_headroom(port),
             thresholds=_thresholds(port),
             trust=trust(port)[0],
+            edge=edge.queues(switch, port),
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
             guard=deadlock.guard(switch, port),

@@ -31,6 +31,7 @@ class Hindered:
             "nic-discards": self._discard,
             "cnp-dscp": self._mark_cnps,
             "cnp-interval": self._space_cnps,
+            "heeds-few-cnps": self._heed_few_cnps,
             "freeze": self._freeze,
             "cpu-limit": self._limit,
             "growing-counter": self._grow,
@@ -86,6 +87,12 @@ class Hindered:
     def _space_cnps(self, fault: Fault) -> None:
         self._nic(self._port(fault)).space_cnps(int(fault["microseconds"]))
 
+    def _heed_few_cnps(self, fault: Fault) -> Met:
+        nic = self._nic(self._port(fault))
+        before = nic.counters().rp_cnp_handled
+        nic.heed_one_cnp_in(int(fault["one_in"]))
+        return lambda: "" if nic.counters().rp_cnp_handled > before else "no CNP was handled"
+
     # -- programs --
 
     def _freeze(self, fault: Fault) -> None:
@@ -136,6 +143,7 @@ class Hindered:
         for nic in self._nics():
             nic.mark_cnps(None)
             nic.space_cnps(None)
+            nic.heed_one_cnp_in(0)
             for priority in PRIORITIES:
                 nic.discard_randomly(priority, 0)
             nic.programs.go_on()

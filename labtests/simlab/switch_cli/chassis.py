@@ -28,7 +28,7 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.losses import Fault
 from labtests.simlab.refreshing import Counted, ShownCounters
 from labtests.simlab.switch_cli.cli import CountingRules
-from labtests.simlab.switch_cli.counters import Statistics
+from labtests.simlab.switch_cli.counters import QUEUE_DROPS, Statistics
 from labtests.simlab.timeline import NS_PER_S
 
 PfcMode = Literal["off", "on", "auto"]
@@ -46,6 +46,7 @@ class PortBehaviour:
     thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
     trust: TrustSource = "none"
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
+    edge: tuple[int | None, ...] | None = None  # see Switch.set_edge
     schedule: Schedule = field(default_factory=Schedule)
     curves: tuple[WredCurve | None, ...] = (None,) * 8
     guard: PfcWatchdog | DeadlockDetection | PauseTimeout | None = None
@@ -163,6 +164,7 @@ class Chassis(ABC):
             network.set_trust(port, wanted.trust)
         if wanted.dscp_map not in (None, network.dscp_map(port)):
             network.set_dscp_map(port, wanted.dscp_map)
+        network.set_edge(port, wanted.edge)
         self._set_headroom(port, wanted.headroom_cells)
         self._set_thresholds(port, wanted.thresholds)
         if network.schedule(port) != wanted.schedule:
@@ -240,7 +242,8 @@ class Chassis(ABC):
 
     def _grow(self, fault: Fault) -> None:
         port, counter, by = str(fault["port"]), str(fault["counter"]), int(fault["by"])
-        if port not in self.ports or counter not in self._rules.growing:
-            known = ", ".join(self._rules.growing)
+        growing = (*self._rules.growing, *QUEUE_DROPS)
+        if port not in self.ports or counter not in growing:
+            known = ", ".join(growing)
             raise UnknownFault(f"{port!r} {counter!r} is no port of {self.name} and one of {known}")
         self.faults.losses.grow(port, counter, lambda: by)

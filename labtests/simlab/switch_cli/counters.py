@@ -65,6 +65,10 @@ def _minus(now: Pair, base: Pair) -> Pair:
     return type(now)(*(a - b for a, b in zip(now, base, strict=True)))
 
 
+QUEUE_DROPS = tuple(f"queue-{queue} drops" for queue in range(8))
+"""For the fault `growing-counter`: dropped packets of egress queues, by the number."""
+
+
 class Statistics:
     """The counters of all ports of one switch."""
 
@@ -158,8 +162,11 @@ class Statistics:
         return tuple(map(_since, live, self._base[port].queues))
 
     def _dropped(self, port: str, live: tuple[QueueCounters, ...]) -> tuple[tuple[int, int], ...]:
-        totals = self._totals(port, live)
-        return tuple((total.dropped_packets, total.dropped_bytes) for total in totals)
+        totals, grown = self._totals(port, live), self._faults.losses.grown
+        return tuple(
+            (total.dropped_packets + grown(port, QUEUE_DROPS[queue]), total.dropped_bytes)
+            for queue, total in enumerate(totals)
+        )
 
     def _live_pfc(self, port: str) -> tuple[PauseFrames, ...]:
         live, base, then = self._network.pfc_counters(port), self._base[port], self._recent[port][0]

@@ -1,0 +1,51 @@
+"""Bits that FEC corrected: no loss, as long as they are not more than it is made for.
+
+What it could not correct (`rx_pcs_symbol_err_phy`) is a loss, and counted with those of its cable
+(path.py). The bound is the most that any FEC of Ethernet is meant for: a bit error ratio of 2.4e-4
+before RS(544,514) of IEEE 802.3, for 50 Gb/s a lane (from memory). Slower lanes have less room, and
+nothing is said of what is between.
+"""
+
+from collections.abc import Iterator
+
+from labtests.capabilities import counters as c
+from labtests.measure.evidence import Evidence, Place
+from labtests.verdicts.outcome import Fact, Finding, missing, passed, unproven
+
+MOST = 2.4e-4
+"""Of all bits that the line carries, busy or not."""
+
+
+def within_fec(evidence: Evidence) -> Iterator[Finding]:
+    """Each cable into a host that counts such bits."""
+    places = {(each.device, each.port): each for each in _hosts(evidence)}
+    for place in places.values():
+        yield from _of(evidence, place)
+
+
+def _hosts(evidence: Evidence) -> tuple[Place, ...]:
+    return (*evidence.senders, *evidence.receivers, evidence.receiver)
+
+
+def _of(evidence: Evidence, place: Place) -> Iterator[Finding]:
+    told = evidence.change((place.device, place.port), "port", None, c.FEC_CORRECTED_BITS)
+    if told.increase is None:
+        yield from [missing(told, "known", "bits")] if told.key in evidence.numbers else []
+        return
+    assert told.before is not None
+    assert told.after is not None
+    line = place.link_bits_per_s or evidence.line_bits_per_s
+    share = told.increase / (line * (told.after.time_s - told.before.time_s))
+    cable = f"cable {place.switch} {place.switch_port} - {place.device} {place.port}"
+    fact = Fact(
+        name=f"{cable}: bits that FEC corrected / bits of the line",
+        measured=share,
+        bound=f"<= {MOST}",
+        unit="ratio",
+        margin=MOST - share,
+    )
+    often = (
+        f"{cable}: FEC corrected {told.increase} bits, {share:.2g} of what came: more than any FEC "
+        "is made for; clean or replace the cable and its optics"
+    )
+    yield passed(fact) if share <= MOST else unproven(often, fact)

@@ -1,0 +1,35 @@
+"""Classes at the edge (S21, document 004): the port that a host is plugged into puts a packet into
+the queue of RoCE, or of CNPs, by its UDP port *and* its DSCP. The DSCP without the port gets none
+of them: whoever writes 46 into his packets takes no part of them.
+
+Counted packets of all DSCPs (ICMP, or UDP to another port) from each sender, then RoCE.
+"""
+
+import pytest
+
+from labtests.verdicts import classified, slowed_by_marks
+
+DSCPS = 46, 24  # or others, where these have no queues of their own
+EVERY = frozenset(range(8))
+
+
+@pytest.mark.requires(
+    hosts=("rdma_links", "trust", "reaction_point", "notification_point", "nic_counters"),
+    switches=("edge", "trust", "ecn", "pfc", "queue_counters", "dscp_map"),
+)
+def test_only_roce_gets_into_its_queues_at_the_edge(incast):
+    """Edge: RoCE and its CNPs are in their queues; the same DSCPs of other packets are not."""
+    incast.trust_dscp()
+    early, late = incast.classes(*DSCPS, rdma=True)
+    queues = {incast.queue_of(early), incast.queue_of(late)}
+    traffic = incast.rdma(early, late)
+    incast.plain_queues()
+    incast.serve_alike(queues)
+    incast.dcqcn_everywhere(EVERY)
+    incast.ecn_at_bottleneck(incast.marking(queues))  # in theirs alone: elsewhere none is marked
+
+    rest = incast.only_roce_in(early, late)
+    rounds = incast.every_dscp()
+    incast.must_be_red(classified(rounds, incast.queues), because=f"reached queue {rest}")
+    seen = incast.run("RoCE at the edge", traffic)
+    incast.judge(classified(rounds, (rest,) * 64), slowed_by_marks(seen))
