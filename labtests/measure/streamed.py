@@ -19,6 +19,10 @@ StreamKey = tuple[str, str, str, int, str]
 HEADROOM = (c.HEADROOM_PEAK_BYTES, c.HEADROOM_MOST_BYTES, c.HEADROOM_BYTES)
 """The first that a stream has is taken: the most of each interval, the most since it was cleared,
 else that of moments."""
+INTERVAL_PEAKS = frozenset({c.HEADROOM_PEAK_BYTES, c.QUEUE_PEAK_BYTES, c.INGRESS_PEAK_BYTES})
+GAP_OF_PEAKS = 1.95
+"""Of the most of an interval, one sample that is left out is an interval that nobody saw: what
+was in use may have been more in it. One that is merely late may be so by most of an interval."""
 BREAKS = frozenset(
     {"stopped", "gap", "dropped", "behind", "unreadable", "refused", "reset", "late"}
 )
@@ -108,11 +112,12 @@ class Streamed:
         """Why the samples of this one counter do not span this time; "" when they do. A stream that
         goes on may have lost one of its paths."""
         every_s, until_s = self.every_s[key[0]], until_s + self.ages_s.get(key[0], 0.0)
+        gap = GAP_OF_PEAKS if key[-1] in INTERVAL_PEAKS else GAP
         moments = [sample.time_s for sample in self.series.get(key, ())]
         if not moments or moments[0] > since_s + every_s or moments[-1] < until_s:
             return f"its stream has not told of {key[1]} {key[-1]} from the begin to the end"
         for last_s, now_s in pairwise(moments):
-            if now_s - last_s > GAP * every_s and last_s < until_s and now_s > since_s:
+            if now_s - last_s > gap * every_s and last_s < until_s and now_s > since_s:
                 return f"no sample of {key[1]} {key[-1]} for {now_s - last_s:.1f} s"
         return ""
 

@@ -11,13 +11,17 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
-from labtests.core.output import excerpt
+from labtests.core.output import excerpt, used
 from labtests.protocols.needed import needed
 from labtests.streams.rows import RowReader
 from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, Hearers, StreamSource, channel
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable, moment
 
 METHOD = "/gnmi.gNMI/Subscribe"
+_UNSENDABLE = (
+    "gRPC cannot send who logs in: take a password of printable ASCII, and name its variable "
+    "in `telemetry: {password_env: ...}`"
+)
 NS_PER_S = 10**9
 LOGIN_WITHIN_S, LOGOUT_WITHIN_S = 10.0, 1.0
 Metadata = tuple[tuple[str, str], ...] | None
@@ -86,6 +90,9 @@ class GnmiClient:
                     self._told.refused(self._source.device, _said(error))
                 if self._call is not None and not came and _of_paths(error):
                     self._request = request(self._source, optional=False)
+            except ValueError:  # of texts that gRPC cannot send; its own words may quote them
+                if not self._ended.is_set():
+                    self._told.refused(self._source.device, _UNSENDABLE)
             finally:
                 over.set()
             wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
@@ -102,6 +109,7 @@ class GnmiClient:
             yield None if login is None else (("username", login[0]), ("password", login[1]))
             return
         token = dialin.logged_in(self._channel, *login, within_s=LOGIN_WITHIN_S)
+        used(token)  # a switch may say it again, where it refuses it
         try:
             yield ((dialin.TOKEN, token),)
         finally:

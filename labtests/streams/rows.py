@@ -31,20 +31,22 @@ class RowReader:
         return [self._row(where, row, time_s) for where, row in rows]
 
     def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
-        port = self._table.port_of(str(row.get(self._table.row)))
-        told = ToldValues(
-            path=f"{where}[{row.get(self._table.row)}]", device_s=time_s, values=[], unread=[]
-        )
+        """A leaf that comes alone (gNMI) has a path of its own: it is no duplicate of another."""
+        key = row.get(self._table.row)
+        port = self._table.port_of(str(key))
+        fields = {name: m for name in row if (m := self._meaning(f"{where}/{name}")) is not None}
+        alone = "".join(f"/{name}" for name in fields) if len(fields) == 1 else ""
+        told = ToldValues(path=f"{where}[{key}]{alone}", device_s=time_s, values=[], unread=[])
+        if key is None and fields:
+            told.refuse(where, f"has a row without {self._table.row}")
         if port is None:
             return told
         if (alarm := self._meaning(where)) is not None:
             index = whole_number(row.get("QueIndex", row.get("QueIdx")))
             told.take(alarm._replace(port=port, index=index), where, _in_words(row))
             return told
-        for name, value in row.items():
-            meaning = self._meaning(f"{where}/{name}")
-            if meaning is not None:
-                self._field(told, meaning._replace(port=port), f"{where}/{name}", value)
+        for name, meaning in fields.items():
+            self._field(told, meaning._replace(port=port), f"{where}/{name}", row[name])
         return told
 
     def _field(self, told: ToldValues, meaning: StreamMeaning, path: str, value: Any) -> None:
@@ -75,11 +77,12 @@ def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _by_index(value: Any, *, most: bool) -> list[Any]:
     """A number for each queue or priority; of several slices their sum, or their most. None of a
-    single number: whose it is, is not told."""
+    single number, whose it is, is not told; nor of slices that do not tell of as many."""
     if isinstance(value, Mapping):
         slices = [_by_index(each, most=most) for each in value.values()]
-        together = zip(*slices, strict=False)
-        return [_joined(list(each), most=most) for each in together]
+        if len({len(each) for each in slices}) != 1:
+            return []  # of a slice that tells of fewer queues, the rest is not known
+        return [_joined(list(each), most=most) for each in zip(*slices, strict=True)]
     if isinstance(value, str):
         try:
             value = json.loads(value)

@@ -1,6 +1,7 @@
 """Comware by gNMI (dial-in): the login, the session that is left behind, and rows of its tables."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from stream_ends import PORT, Authority, GnmiServer, server_credentials, source_of, tree, wait_for
 
 from labtests.capabilities import counters as c
+from labtests.core import output
 from labtests.core.errors import DeviceError
 from labtests.drivers import driver_module
 from labtests.inventory import Device, Management, TelemetryPlace
@@ -19,6 +21,7 @@ from labtests.lab.streaming import is_told, open_streams
 from labtests.protocols import dialin, gnmi
 from labtests.streams import Collectors
 from labtests.streams.gnmi import GnmiRowReader
+from labtests.streams.order import Order
 
 T = 1_700_000_000.0
 AT = "/BufferMonitor/EgressDrops"
@@ -68,10 +71,45 @@ def test_a_text_that_is_half_a_table_is_told() -> None:
     assert f"{AT} cannot be read" in told.unread[0]
 
 
+def in_order(*messages: Any) -> tuple[list[Any], list[str]]:
+    """The samples of messages one after the other, and the kinds of trouble with them."""
+    kinds: list[str] = []
+    order = Order("S", 1, lambda kind, *_: kinds.append(kind))
+    reader = GnmiRowReader(source_of("comware", 1, kind="gnmi"))
+    told = [each for m in messages for each in reader.read(m.SerializeToString())]
+    return [record for each in told for record in order.take(each, T, "gnmi")], kinds
+
+
+def test_leaves_of_a_row_that_come_one_by_one_are_no_duplicates_of_each_other() -> None:
+    row = f"/BufferMonitor/CommBufferUsages/CommBufferUsage[IfName={PORT['comware']}]"
+    fields = ("UnicastQueLenInBytes", "IngressQueLenInBytes", "InIntervalPeak")
+    leaves = [tree(f"{row}/{name}", [5] * 8, T) for name in fields]
+    found, kinds = in_order(*leaves)
+    assert {each.counter for each in found} == {
+        c.QUEUE_LENGTH_BYTES,
+        c.INGRESS_BYTES,
+        c.INGRESS_PEAK_BYTES,
+    }
+    assert not kinds
+    _, kinds = in_order(*leaves, leaves[0])
+    assert kinds == ["duplicate"]
+
+
+def test_slices_that_do_not_tell_of_as_many_queues_are_told_and_not_cut_short() -> None:
+    row = {**ROW, "UnicastDroppedPkts": {"Slice0": [0] * 8, "Slice1": [0] * 3}}
+    assert in_order(tree(AT, {"EgressDrop": [row]}, T)) == ([], ["unreadable"])
+
+
+def test_a_row_that_does_not_say_of_which_port_it_is_is_told() -> None:
+    row = {"IfIndex": 13, "UnicastDroppedPkts": [0] * 8}
+    assert in_order(tree(AT, {"EgressDrop": [row]}, T)) == ([], ["unreadable"])
+
+
 class DialledIn(GnmiServer):
     """A gNMI server with H3C's login, which takes the word that `source_of` has."""
 
     right = "word"
+    expired = False
 
     def __init__(self, **more: Any) -> None:
         self.heard: list[tuple[str, str]] = []
@@ -80,6 +118,12 @@ class DialledIn(GnmiServer):
     def services(self) -> tuple[Any, ...]:
         answer = {"Login": self._log_in, "Logout": self._log_out}
         return (*super().services(), dialin.handlers(answer))
+
+    def _subscribe(self, requests: Iterator[Any], context: Any) -> Iterator[bytes]:
+        if self.expired:
+            token = dict(context.invocation_metadata())[dialin.TOKEN]
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, f"{token} has expired")
+        yield from super()._subscribe(requests, context)
 
     def _log_in(self, request: Any, context: Any) -> str:
         self.heard.append(("in", request.user_name))
@@ -134,6 +178,30 @@ def test_a_login_that_is_refused_is_told_and_changes_nothing_that_is_asked_for(
         wait_for(lambda: server.subscribed, "a subscription")
     paths = [gnmi.text(each.path) for each in server.subscribed[0].subscribe.subscription]
     assert "/BufferMonitor/PortQueDropEvent" in paths
+
+
+def test_who_logs_in_with_what_cannot_be_sent_is_told_and_not_quoted(
+    trusted: tuple[DialledIn, Any],
+) -> None:
+    _, source = trusted
+    torn = os.fsdecode(b"w\xe9rd-of-mine")  # as Latin-1 in the environment is read
+    with Collectors([replace(source, login=("admin", torn))], epoch_s=T) as collectors:
+        wait_for(lambda: collectors.seen()[2], "a refusal")
+        [trouble] = collectors.seen()[2]
+    assert trouble.kind == "refused"
+    assert "password_env" in trouble.text
+    assert "rd-of-mine" not in trouble.text
+
+
+def test_a_token_that_the_switch_says_again_is_hidden(
+    trusted: tuple[DialledIn, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, source = trusted
+    monkeypatch.setattr(output, "_used", set())
+    monkeypatch.setattr(server, "expired", True)
+    with Collectors([source], epoch_s=T) as collectors:
+        wait_for(lambda: collectors.seen()[2], "a refusal")
+        assert "*** has expired" in collectors.seen()[2][0].text
 
 
 def test_events_are_left_out_where_the_switch_refuses_their_paths() -> None:

@@ -95,6 +95,12 @@ def test_a_stream_that_stops_takes_its_own_numbers_and_not_the_verdict(good, kin
     assert no_bursts(with_stream(good, *BURST, troubles=(trouble,))).outcome is not Outcome.PASS
 
 
+def test_the_most_of_an_interval_that_was_left_out_is_not_known(good):
+    skipped = tuple(each for each in HEADROOM if each.time_s != 13.0)
+    fact = facts(verdict_of(with_stream(good, *skipped)))[MARGIN]
+    assert (fact.measured, "for 2.0 s" in fact.note) == (None, True)
+
+
 def test_a_trouble_before_the_phase_takes_nothing(good):
     trouble = StreamTrouble(device="sw", kind="gap", text="it went", since_s=1.0, until_s=5.0)
     verdict = verdict_of(with_stream(good, *HEADROOM, troubles=(trouble,)))
