@@ -55,9 +55,22 @@ TYPED = {
             "nv show interface swp1 bond": r"the simulated box does not emulate this",
         },
     ),
+    "onyx-cx5": (
+        "SN2700",
+        {
+            "enable\nconfigure terminal\ndcb priority-flow-control priority 3 enable\n"
+            "interface ethernet 1/1-1/2 dcb priority-flow-control mode on force\n"
+            "show dcb priority-flow-control": r"Eth1/1 +Auto +Enabled\nEth1/2 +Auto +Enabled\n",
+            "show interfaces ethernet 1/1 | include Flow-control": r"Flow-control +: receive off",
+            "show interfaces ethernet 1/1 counters pfc prio 3": r"0 +pause packets",
+            "show lldp interfaces ethernet remote | json-print": r'"b8:59:9f:[0-9a-f:]{8}"',
+            "show frobs": r'% Unrecognized command "frobs"',
+        },
+    ),
     "sonic-cx5": (
         "SN2700",
         {
+            "sonic-clear counters; show lldp neighbors": r"(.*does not emulate this.*\n){2}",
             "show int st": r"Ethernet0 .* up +up ",
             "show pfc pri": r"Interface +Lossless priorities",
             "show lld ta": r"ServerC",
