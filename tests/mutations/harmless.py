@@ -39,7 +39,7 @@ ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative
 COUNTED = f"lost and counted|{ONE}"
 UDP = (
     r"(below|classi|dcbx|early|latency|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|sched|"
-    r"deadlock|pfc_escape|soak|tcp_|thresh).*"
+    r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
 )
 """Suites without RDMA in the flows that they judge."""
 
@@ -182,8 +182,8 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
         kind=COUNTED,
-        suite="(below|classif|deadlock|deaf|latency|marking|mixed|overload|pauses_of|pfc_watchdog|"
-        "sched|tcp_|s3_|pfc_escape|victim).*",
+        suite="(below|classif|deadlock|deaf|edge|latency|marking|mixed|overload|pauses_of|"
+        "pfc_watchdog|sched|tcp_|tunnels|s3_|pfc_escape|victim).*",
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
@@ -205,6 +205,39 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(classif|deaf|latency|early_warning).*",
         place="(?!probe|phase).*",
         phase="experiment (?!early warning$).*",
+    ),
+    Harmless(
+        "in which queues packets are is claimed, by what these forwarded, and not that none is "
+        "lost",
+        kind=f"{COUNTED}|lost uncounted|device stands still|tool",
+        phase="experiment round .*",
+        suite="edge.*",
+    ),
+    Harmless(
+        "that RoCE is marked and slowed is claimed, without PFC, and not that no packet is lost",
+        kind="lost uncounted|one less|more",
+        phase="experiment RoCE at the edge",
+        counter="|forwarded_packets",
+        suite="edge.*",
+    ),
+    Harmless(
+        "in which queue packets are is claimed, to some of them, and not that none is lost",
+        kind="lost uncounted|missing|stale|twice or negative|tool",
+        counter="|buffer_.*|one datagram fewer|a row .*|no rows",
+        suite="tunnels.the_class.*",
+    ),
+    Harmless(
+        "without DSCP all are in one queue: how many of each flow they are is not asked",
+        kind="tool",
+        phase="control .*",
+        counter=".*_datagrams .*",
+        suite="tunnels.the_class.*",
+    ),
+    Harmless(
+        "TCP sends again what is lost; that it is marked and not dropped is asked of the queue",
+        kind="lost uncounted|tool",
+        counter="|retransmits (halved|untold)|a row .*|no rows",
+        suite="tunnels.marks.*",
     ),
     Harmless(
         "a NIC makes the packets of RoCE: none is lost before it, and no UDP of the host has them",
@@ -260,7 +293,7 @@ DECLARED: tuple[Harmless, ...] = (
         "one sender's rounds are told apart by numbers, in whatever order",
         kind="phase",
         counter="flows swapped",
-        suite="classif.*",
+        suite="(classif|edge).*",
     ),
     Harmless(
         "a ring that is locked pauses for ever: it never settles",

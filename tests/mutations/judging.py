@@ -69,7 +69,10 @@ def _of_controls(case: Case) -> Iterator[Asked]:
     """Whether a control's traffic ran is asked, too, and kept by a run only where it did not."""
     known = {asked.call for asked in case.asked}
     for number, call in enumerate(case.calls):
-        if call.function in ("sound", "sound_among", "sound_in_a_cycle") and number not in known:
+        if (
+            call.function in ("sound", "sound_among", "sound_in_a_cycle", "ran_on")
+            and number not in known
+        ):
             verdict = getattr(verdicts, call.function)(*call.args, **call.named)
             yield Asked(number, Judged(verdict=verdict, control=False))
 
