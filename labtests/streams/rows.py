@@ -12,6 +12,7 @@ from typing import Any
 
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import StreamMeaning, StreamTable
+from labtests.core.output import quoted_excerpt
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, whole_number
 
 MOST_QUEUES = 64
@@ -23,18 +24,21 @@ class RowReader:
 
     def __init__(self, table: StreamTable) -> None:
         self._table = table
+        self._known = {
+            leaf.path if leaf.alarm else leaf.path.rpartition("/")[0] for leaf in table.leaves
+        }
         self._meaning_of = lru_cache(MOST_PATHS)(table.meaning_of)
 
     def told(self, whole: Mapping[str, Any], time_s: float) -> list[ToldValues]:
         """Row by row, of a document {room: {table: {row: [...]}}}."""
-        rows = [(where, row) for where, row in _rows(whole) if isinstance(row, Mapping)]
-        return [self._row(where, row, time_s) for where, row in rows]
+        return [self._row(where, row, time_s) for where, row in _rows(whole)]
 
-    def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
-        port = self._table.port_of(str(row.get(self._table.row)))
-        told = ToldValues(
-            path=f"{where}[{row.get(self._table.row)}]", device_s=time_s, values=[], unread=[]
-        )
+    def _row(self, where: str, row: Any, time_s: float) -> ToldValues:
+        named = row.get(self._table.row) if isinstance(row, Mapping) else None
+        told = ToldValues(path=f"{where}[{named}]", device_s=time_s, values=[], unread=[])
+        if named is None and where in self._known:
+            told.refuse(where, self._nobodys(row))
+        port = None if named is None else self._table.port_of(str(named))
         if port is None:
             return told
         if (alarm := self._meaning(where)) is not None:
@@ -46,6 +50,11 @@ class RowReader:
             if meaning is not None:
                 self._field(told, meaning._replace(port=port), f"{where}/{name}", value)
         return told
+
+    def _nobodys(self, row: Any) -> str:
+        if isinstance(row, Mapping):
+            return f"has no {self._table.row}: whose row it is, is not told"
+        return f"is {quoted_excerpt(row)}, which is no row"
 
     def _field(self, told: ToldValues, meaning: StreamMeaning, path: str, value: Any) -> None:
         if meaning.scope == "port":
@@ -75,11 +84,12 @@ def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _by_index(value: Any, *, most: bool) -> list[Any]:
     """A number for each queue or priority; of several slices their sum, or their most. None of a
-    single number: whose it is, is not told."""
+    single number, whose it is, is not told; nor of slices of different lengths."""
     if isinstance(value, Mapping):
         slices = [_by_index(each, most=most) for each in value.values()]
-        together = zip(*slices, strict=False)
-        return [_joined(list(each), most=most) for each in together]
+        if len({len(each) for each in slices}) > 1:
+            return []  # what one of them does not tell is not 0
+        return [_joined(list(each), most=most) for each in zip(*slices, strict=True)]
     if isinstance(value, str):
         try:
             value = json.loads(value)
