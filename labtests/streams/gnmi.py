@@ -62,7 +62,7 @@ class GnmiClient:
         self._grpc, self._request = needed("grpc"), request(source)
         self._ended = threading.Event()
         self._call: Any = None
-        self._token = ""
+        self._token, self._worked = "", False
         self._channel = channel(source)
         name = f"gnmi {source.device}"
         self._thread = threading.Thread(target=self._keep_open, daemon=True, name=name)
@@ -84,7 +84,7 @@ class GnmiClient:
             try:
                 with self._logged_in() as metadata:
                     for content in self._subscribed(over, metadata):
-                        came += 1
+                        came, self._worked = came + 1, True
                         self._told.received(self._source.device, content)
                 if not self._ended.is_set():
                     self._told.refused(self._source.device, "the switch has ended the stream")
@@ -133,7 +133,7 @@ class GnmiClient:
     def _said(self, error: Any) -> str:
         table = self._source.table
         login = table.token and self._call is None and self._source.place.tls is not None
-        return refusal(error, self._source, login=login, token=self._token)
+        return refusal(error, self._source, login=login, token=self._token, worked=self._worked)
 
     def _requests(self, over: threading.Event) -> Iterator[Any]:
         """One, and no end while the stream lasts: some servers take an end for that of the stream.
@@ -201,7 +201,7 @@ class GnmiReader:
         return self._source.table.keys.get(path.rpartition("/")[2])
 
 
-class _Part(NamedTuple):
+class RowUpdate(NamedTuple):
     """An update: a table, or what is in it."""
 
     path: str
@@ -222,18 +222,18 @@ class GnmiRowReader:
     def read(self, content: bytes) -> list[ToldValues]:
         """What a message tells, row by row: leaves of one row are one. Raises Unreadable."""
         told, time_s = _notification(content)
-        rows: dict[tuple[str, int], list[_Part]] = {}
+        rows: dict[tuple[str, int], list[RowUpdate]] = {}
         seen: Counter[str] = Counter()
         for number, update in enumerate(told.update):
             elements = [*told.prefix.elem, *update.path.elem]
             path = self._gnmi.text(told.prefix, update.path)
             whole = len(elements) <= ROW_ELEMENTS
             row = f"{number}" if whole else self._text(elements[:ROW_ELEMENTS])
-            rows.setdefault((row, seen[path]), []).append(_Part(path, elements, update.val))
+            rows.setdefault((row, seen[path]), []).append(RowUpdate(path, elements, update.val))
             seen[path] += not whole
         return [values for parts in rows.values() for values in self._told(parts, time_s)]
 
-    def _told(self, parts: list[_Part], time_s: float) -> list[ToldValues]:
+    def _told(self, parts: list[RowUpdate], time_s: float) -> list[ToldValues]:
         """What of it cannot be read is told, and takes no other row with it."""
         unread = ToldValues(path="", device_s=time_s, values=[], unread=[])
         whole: dict[str, Any] = {}
@@ -253,7 +253,7 @@ class GnmiRowReader:
             rows = []
         return [unread, *rows] if unread.unread else rows
 
-    def _read(self, part: _Part) -> Any:
+    def _read(self, part: RowUpdate) -> Any:
         """Raises ValueError, RecursionError."""
         value = self._gnmi.value(part.value)
         if isinstance(value, str) and value[:1] in ("{", "["):

@@ -2,6 +2,7 @@
 and why nothing comes is told with what to do about it."""
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,8 +174,6 @@ def test_a_token_that_the_switch_repeats_is_not_told(secured: Secured) -> None:
 def test_who_is_closed_while_it_logs_in_logs_out_and_subscribes_to_nothing(
     secured: Secured,
 ) -> None:
-    import threading
-
     asked, answer = threading.Event(), threading.Event()
 
     class Waits(DialledIn):
@@ -189,6 +188,26 @@ def test_who_is_closed_while_it_logs_in_logs_out_and_subscribes_to_nothing(
             threading.Timer(0.5, answer.set).start()
         assert server.heard == [("in", "admin"), ("out", "t0ken")]
         assert server.subscribed == []
+
+
+def test_a_session_that_ends_in_the_middle_is_tried_again_and_the_testbed_is_right(
+    secured: Secured,
+) -> None:
+    class Expires(DialledIn):
+        def _subscribe(self, requests: Iterator[Any], context: Any) -> Iterator[bytes]:
+            self.subscribed.append(next(requests))
+            at_s = T + len(self.subscribed)
+            yield tree(AT, {"EgressDrop": [ROW]}, at_s, target="").SerializeToString()
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "token expired")
+
+    with (
+        Expires(credentials=secured.credentials) as server,
+        Collectors([secured.source(server)], epoch_s=T) as collectors,
+    ):
+        wait_for(lambda: len({s.time_s for s in collectors.seen()[0]}) > 1, "a second session")
+        said = texts(collectors)["refused"]
+    assert said == "UNAUTHENTICATED: token expired; it is tried again"
+    assert server.heard[:3] == [("in", "admin"), ("out", "t0ken"), ("in", "admin")]
 
 
 # -- why nothing comes -----------------------------------------------------------------------------
