@@ -102,8 +102,8 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._lock = threading.Lock()  # of all below
         self._epoch_s = epoch_s
         self._ports: frozenset[tuple[str, str]] | None = None
-        self._samples: deque[StreamSample] = deque(maxlen=MOST_SAMPLES)
-        self._alarms: deque[StreamAlarm] = deque(maxlen=MOST_ALARMS)
+        self._samples: deque[StreamSample] = deque()
+        self._alarms: deque[StreamAlarm] = deque()
         self._troubles: dict[tuple[str, TroubleKind], StreamTrouble] = {}  # of each kind the sum
         self._pending: list[StreamRecord] = []
         self._listeners: list[Listener] = []
@@ -256,13 +256,17 @@ class Collectors(AbstractContextManager["Collectors"]):
         if self._listeners:
             self._pending.append(record)
         if isinstance(record, StreamAlarm):
+            if len(self._alarms) == MOST_ALARMS:
+                self._forget(self._alarms.popleft(), f"{MOST_ALARMS} alarms")
             self._alarms.append(record)
         elif self._ports is None or (record.device, record.port) in self._ports:
             if len(self._samples) == MOST_SAMPLES:
-                text = f"more than {MOST_SAMPLES} samples in one phase: the oldest are not kept"
-                lost = self._samples[0]
-                self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
+                self._forget(self._samples.popleft(), f"{MOST_SAMPLES} samples")
             self._samples.append(record)
+
+    def _forget(self, lost: StreamSample | StreamAlarm, most: str) -> None:
+        text = f"more than {most} in one phase: the oldest are not kept"
+        self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
 
     def _hand(self) -> None:
         """To who listens, beside the lock."""

@@ -232,3 +232,20 @@ def test_messages_that_tell_of_none_of_the_ports_are_not_nothing() -> None:
             server.put(tree(AT, foreign, T + 1, target=""))
             collectors.mark(5.0)
             assert "none of its ports" in texts(collectors)["stopped"]
+
+
+def test_alarms_that_are_not_kept_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from labtests.streams import collectors as module
+
+    monkeypatch.setattr(module, "MOST_ALARMS", 3)
+    row = {"IfName": PORT["comware"], "QueIdx": 3, "AlarmType": 2}
+    event = tree("/BufferMonitor/PortQueDropEvent", {"PortQueDrop": [row] * 5}, T + 1, target="")
+    with DialledIn() as server:
+        source = source_of("comware", server.port, kind="gnmi")
+        with Collectors([source], epoch_s=T) as collectors:
+            wait_for(lambda: server.subscribed, "a subscription")
+            server.put(event)
+            wait_for(lambda: len(collectors.seen()[1]) == 3, "those that are kept")
+            wait_for(lambda: "dropped" in texts(collectors), "that some are not")
+        [dropped] = [each for each in collectors.seen()[2] if each.kind == "dropped"]
+    assert ("alarms" in dropped.text, dropped.count) == (True, 2)
