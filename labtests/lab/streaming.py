@@ -70,6 +70,9 @@ def _source(lab: Lab, device: Device) -> StreamSource:
     if place.kind == "gnmi" and table.row and place.encoding != "json_ietf":
         why = f"{device.platform} tells tables, as JSON: there is no {place.encoding} of them"
         raise _wrong(device, why)
+    polls = lab.drivers[device.name].setting(WATERMARK_POLLS)
+    if place.watermarks_every_s is not None and polls is None:
+        raise _wrong(device, f"{device.platform} polls no watermarks: no `watermarks_every_s`")
     user = place.user or device.management.user
     name = place.password_env or device.management.password_env
     password = None if name is None or place.kind == "dial-out" else password_named(name)

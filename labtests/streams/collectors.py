@@ -102,13 +102,14 @@ class Collectors(AbstractContextManager["Collectors"]):
         self._lock = threading.Lock()  # of all below
         self._epoch_s = epoch_s
         self._ports: frozenset[tuple[str, str]] | None = None
-        self._samples: deque[StreamSample] = deque(maxlen=MOST_SAMPLES)
-        self._alarms: deque[StreamAlarm] = deque(maxlen=MOST_ALARMS)
+        self._samples: deque[StreamSample] = deque()
+        self._alarms: deque[StreamAlarm] = deque()
         self._troubles: dict[tuple[str, TroubleKind], StreamTrouble] = {}  # of each kind the sum
         self._pending: list[StreamRecord] = []
         self._listeners: list[Listener] = []
         self._orders = {source.device: self._order(source) for source in sources}
         self._marked: dict[str, int] = {}
+        self._why_not: dict[str, str] = {}  # nothing comes: what was told last
         self.unsure_s: Mapping[str, float] = {}
         """By device: so much later than it was may a sample seem to be, since how long the one was
         on its way by which its clock was set right, nobody knows."""
@@ -212,6 +213,7 @@ class Collectors(AbstractContextManager["Collectors"]):
         with self._lock:
             last_s = self._orders[device].last_s
             at_s = (time.time() if last_s is None else last_s) - self._orders[device].ahead_s
+            self._why_not[device] = why
             self._tell(_trouble(device, "refused", why, at_s))
         self._hand()
 
@@ -243,6 +245,9 @@ class Collectors(AbstractContextManager["Collectors"]):
             return
         with self._lock:
             order = self._orders[device]
+            self._why_not.pop(device, None)
+            if told and not order.samples:
+                self._why_not[device] = "what has come tells of none of its ports in the testbed"
             for each in told:
                 for record in order.take(each, message.arrived_s, f"{source} {each.path}"):
                     self._keep(record)
@@ -251,13 +256,17 @@ class Collectors(AbstractContextManager["Collectors"]):
         if self._listeners:
             self._pending.append(record)
         if isinstance(record, StreamAlarm):
+            if len(self._alarms) == MOST_ALARMS:
+                self._forget(self._alarms.popleft(), f"{MOST_ALARMS} alarms")
             self._alarms.append(record)
         elif self._ports is None or (record.device, record.port) in self._ports:
             if len(self._samples) == MOST_SAMPLES:
-                text = f"more than {MOST_SAMPLES} samples in one phase: the oldest are not kept"
-                lost = self._samples[0]
-                self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
+                self._forget(self._samples.popleft(), f"{MOST_SAMPLES} samples")
             self._samples.append(record)
+
+    def _forget(self, lost: StreamSample | StreamAlarm, most: str) -> None:
+        text = f"more than {most} in one phase: the oldest are not kept"
+        self._tell(_trouble(lost.device, "dropped", text, lost.time_s))
 
     def _hand(self) -> None:
         """To who listens, beside the lock."""
@@ -322,18 +331,24 @@ class Collectors(AbstractContextManager["Collectors"]):
             self._tell(_trouble(device, "behind", text, now_s))
             return
         if last_s is None:
-            self._tell(_trouble(device, "stopped", "nothing has come of its stream", now_s))
+            text = f"nothing has come of its stream{self._because(device)}"
+            self._tell(_trouble(device, "stopped", text, now_s))
             return
         if moved and (first or last_s > now_s):
             text = f"its clock is off by about {last_s - now_s:+.0f} s, which is taken off"
             self._tell(_trouble(device, "clock", text, now_s))
             self._retime(order, last_s - now_s, -math.inf if first else now_s + CLOCK_OFF_S)
             return
-        text = f"nothing has come of its stream for {now_s - last_s:.1f} s"
+        text = f"nothing has come of its stream for {now_s - last_s:.1f} s{self._because(device)}"
         kind: TroubleKind = "stopped"
         if moved:
             kind, text = "behind", f"what comes of its stream is {now_s - last_s:.1f} s old"
         self._tell(replace(_trouble(device, kind, text, last_s), until_s=now_s))
+
+    def _because(self, device: str) -> str:
+        """It may have been told before the phase that runs."""
+        why = self._why_not.get(device)
+        return f" ({why})" if why else ""
 
     def _retime(self, order: Order, off_s: float, beyond_s: float) -> None:
         """From now on, and of what has come and is told to be later than that."""

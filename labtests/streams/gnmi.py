@@ -6,13 +6,15 @@ ON_CHANGE for states; values as JSON_IETF (trees, or leaves; 64-bit integers are
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from labtests.core.output import excerpt, used
+from labtests.core.output import quoted_excerpt
 from labtests.protocols.needed import needed
+from labtests.streams.refusals import of_paths, refusal
 from labtests.streams.rows import RowReader
 from labtests.streams.source import LEAST_WAIT_S, MOST_WAIT_S, Hearers, StreamSource, channel
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, Unreadable, moment
@@ -24,6 +26,8 @@ _UNSENDABLE = (
 )
 NS_PER_S = 10**9
 LOGIN_WITHIN_S, LOGOUT_WITHIN_S = 10.0, 1.0
+ROW_ELEMENTS = 3
+"""Of a path to a row: module, table, row."""
 Metadata = tuple[tuple[str, str], ...] | None
 
 
@@ -62,6 +66,7 @@ class GnmiClient:
         self._grpc, self._request = needed("grpc"), request(source)
         self._ended = threading.Event()
         self._call: Any = None
+        self._token, self._worked = "", False
         self._channel = channel(source)
         name = f"gnmi {source.device}"
         self._thread = threading.Thread(target=self._keep_open, daemon=True, name=name)
@@ -78,21 +83,20 @@ class GnmiClient:
     def _keep_open(self) -> None:
         wait_s = LEAST_WAIT_S
         while not self._ended.is_set():
-            came, over, self._call = 0, threading.Event(), None
+            came, over = 0, threading.Event()
+            self._call, self._token = None, ""
             try:
                 with self._logged_in() as metadata:
                     for content in self._subscribed(over, metadata):
-                        came += 1
+                        came, self._worked = came + 1, True
                         self._told.received(self._source.device, content)
-                self._told.refused(self._source.device, "the switch has ended the stream")
-            except self._grpc.RpcError as error:
                 if not self._ended.is_set():
-                    self._told.refused(self._source.device, _said(error))
-                if self._call is not None and not came and _of_paths(error):
+                    self._told.refused(self._source.device, "the switch has ended the stream")
+            except (ValueError, self._grpc.RpcError) as error:
+                if not self._ended.is_set():
+                    self._told.refused(self._source.device, self._said(error))
+                if self._call is not None and not came and of_paths(error):
                     self._request = request(self._source, optional=False)
-            except ValueError:  # of texts that gRPC cannot send; its own words may quote them
-                if not self._ended.is_set():
-                    self._told.refused(self._source.device, _UNSENDABLE)
             finally:
                 over.set()
             wait_s = LEAST_WAIT_S if came else min(2 * wait_s, MOST_WAIT_S)
@@ -109,7 +113,9 @@ class GnmiClient:
             yield None if login is None else (("username", login[0]), ("password", login[1]))
             return
         token = dialin.logged_in(self._channel, *login, within_s=LOGIN_WITHIN_S)
-        used(token)  # a switch may say it again, where it refuses it
+        if not token:
+            raise Unreadable("Login gave no token: look at the user of its `telemetry:`")
+        self._token = token
         try:
             yield ((dialin.TOKEN, token),)
         finally:
@@ -117,9 +123,25 @@ class GnmiClient:
                 dialin.log_out(self._channel, token, within_s=LOGOUT_WITHIN_S)
 
     def _subscribed(self, over: threading.Event, metadata: Metadata) -> Any:
+        """Nothing, for who was closed while it logged in."""
+        if self._ended.is_set():
+            return ()
         subscribe = self._channel.stream_stream(METHOD, _serialized)  # answers stay bytes
         self._call = subscribe(self._requests(over), metadata=metadata)
+        if self._ended.is_set():  # between the two
+            self._call.cancel()
         return self._call
+
+    def _said(self, error: Any) -> str:
+        if isinstance(error, Unreadable):
+            return str(error)
+        if isinstance(
+            error, ValueError
+        ):  # of texts that gRPC cannot send: its words may quote them
+            return _UNSENDABLE
+        table = self._source.table
+        login = table.token and self._call is None and self._source.place.tls is not None
+        return refusal(error, self._source, login=login, token=self._token, worked=self._worked)
 
     def _requests(self, over: threading.Event) -> Iterator[Any]:
         """One, and no end while the stream lasts: some servers take an end for that of the stream.
@@ -130,24 +152,6 @@ class GnmiClient:
 
 def _serialized(message: Any) -> bytes:
     return bytes(message.SerializeToString())
-
-
-def _of_paths(error: Any) -> bool:
-    """Whether a server that was reached, and knows who asks, has refused what is asked for. Some
-    answer a path that they do not have with UNKNOWN."""
-    asked = ("INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED", "FAILED_PRECONDITION", "UNKNOWN")
-    return _status(error) in asked
-
-
-def _said(error: Any) -> str:
-    """What gRPC says, without what it repeats."""
-    details = getattr(error, "details", None)
-    return excerpt(f"{_status(error)}: {details() if callable(details) else ''}".strip(), 400)
-
-
-def _status(error: Any) -> str:
-    code = getattr(error, "code", None)
-    return str(code().name) if callable(code) else type(error).__name__
 
 
 class GnmiReader:
@@ -205,6 +209,14 @@ class GnmiReader:
         return self._source.table.keys.get(path.rpartition("/")[2])
 
 
+class RowUpdate(NamedTuple):
+    """An update: a table, or what is in it."""
+
+    path: str
+    elements: list[Any]
+    value: Any
+
+
 class GnmiRowReader:
     """Reads the notifications of a switch whose tables have rows (H3C): whatever part of a document
     {room: {table: {row: [...]}}} an update's path leads to, as a tree, or as JSON in a text."""
@@ -213,25 +225,55 @@ class GnmiRowReader:
         from labtests.protocols import gnmi  # needs the extra
 
         self._gnmi, self._rows = gnmi, RowReader(source.table)
+        self._changes = frozenset(source.table.changes)
 
     def read(self, content: bytes) -> list[ToldValues]:
-        """What a message tells, row by row. Raises Unreadable."""
+        """What a message tells, row by row: leaves of one row are one. Raises Unreadable."""
         told, time_s = _notification(content)
-        each = (self._told(told.prefix, update, time_s) for update in told.update)
-        return [values for rows in each for values in rows]
+        rows: dict[tuple[str, int], list[RowUpdate]] = {}
+        seen: Counter[str] = Counter()
+        for number, update in enumerate(told.update):
+            elements = [*told.prefix.elem, *update.path.elem]
+            path = self._gnmi.text(told.prefix, update.path)
+            whole = len(elements) <= ROW_ELEMENTS
+            row = f"{number}" if whole else self._text(elements[:ROW_ELEMENTS])
+            rows.setdefault((row, seen[path]), []).append(RowUpdate(path, elements, update.val))
+            seen[path] += not whole
+        return [values for parts in rows.values() for values in self._told(parts, time_s)]
 
-    def _told(self, prefix: Any, update: Any, time_s: float) -> list[ToldValues]:
-        """What of it cannot be read is told, and takes no other update with it."""
+    def _told(self, parts: list[RowUpdate], time_s: float) -> list[ToldValues]:
+        """What of it cannot be read is told, and takes no other row with it."""
+        unread = ToldValues(path="", device_s=time_s, values=[], unread=[])
+        whole: dict[str, Any] = {}
+        for part in parts:
+            try:
+                _join(whole, _document(part.elements, self._read(part)))
+            except (ValueError, RecursionError) as error:
+                unread.refuse(part.path, f"cannot be read: {error}")
+        fields = sorted({self._text(part.elements[ROW_ELEMENTS:]) for part in parts} - {"/"})
         try:
-            value = self._gnmi.value(update.val)
-            if isinstance(value, str) and value[:1] in ("{", "["):
-                value = json.loads(value)
-            whole = _document([*prefix.elem, *update.path.elem], value)
-            return self._rows.told(whole, time_s)
-        except (ValueError, RecursionError) as error:
-            unread = ToldValues(path="", device_s=time_s, values=[], unread=[])
-            unread.refuse(self._gnmi.text(prefix, update.path), f"cannot be read: {error}")
-            return [unread]
+            rows = [
+                row._replace(path=f"{row.path}{'+'.join(fields)}")
+                for row in self._rows.told(whole, time_s)
+            ]
+        except RecursionError as error:
+            unread.refuse(parts[0].path, f"cannot be read: {error}")
+            rows = []
+        return [unread, *rows] if unread.unread else rows
+
+    def _read(self, part: RowUpdate) -> Any:
+        """Raises ValueError, RecursionError."""
+        value = self._gnmi.value(part.value)
+        if isinstance(value, str) and value[:1] in ("{", "["):
+            value = json.loads(value)
+        if len(part.elements) >= ROW_ELEMENTS or isinstance(value, Mapping):
+            return value
+        if value is None and part.path in self._changes:
+            return {}  # nothing has happened
+        raise Unreadable(f"{quoted_excerpt(value)}, which is no table")
+
+    def _text(self, elements: list[Any]) -> str:
+        return str(self._gnmi.text(self._gnmi.pb2.Path(elem=elements)))
 
 
 def _notification(content: bytes) -> tuple[Any, float]:
@@ -253,6 +295,16 @@ def _document(elements: list[Any], value: Any) -> Mapping[str, Any]:
             value = {**element.key, **value}
         value = {element.name: value}
     return value if isinstance(value, Mapping) else {}
+
+
+def _join(whole: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """All of both, in the first."""
+    for name, value in more.items():
+        held = whole.get(name)
+        if isinstance(held, dict) and isinstance(value, Mapping):
+            _join(held, value)
+        else:
+            whole[name] = value
 
 
 def _plain(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.streams import StreamMeaning, StreamTable
+from labtests.core.output import quoted_excerpt
 from labtests.streams.told import MOST_PATH, MOST_PATHS, ToldValues, whole_number
 
 MOST_QUEUES = 64
@@ -23,31 +24,37 @@ class RowReader:
 
     def __init__(self, table: StreamTable) -> None:
         self._table = table
+        self._known = {
+            leaf.path if leaf.alarm else leaf.path.rpartition("/")[0] for leaf in table.leaves
+        }
         self._meaning_of = lru_cache(MOST_PATHS)(table.meaning_of)
 
     def told(self, whole: Mapping[str, Any], time_s: float) -> list[ToldValues]:
         """Row by row, of a document {room: {table: {row: [...]}}}."""
-        rows = [(where, row) for where, row in _rows(whole) if isinstance(row, Mapping)]
-        return [self._row(where, row, time_s) for where, row in rows]
+        return [self._row(where, row, time_s) for where, row in _rows(whole)]
 
-    def _row(self, where: str, row: Mapping[str, Any], time_s: float) -> ToldValues:
-        """A leaf that comes alone (gNMI) has a path of its own: it is no duplicate of another."""
-        key = row.get(self._table.row)
-        port = self._table.port_of(str(key))
-        fields = {name: m for name in row if (m := self._meaning(f"{where}/{name}")) is not None}
-        alone = "".join(f"/{name}" for name in fields) if len(fields) == 1 else ""
-        told = ToldValues(path=f"{where}[{key}]{alone}", device_s=time_s, values=[], unread=[])
-        if key is None and fields:
-            told.refuse(where, f"has a row without {self._table.row}")
+    def _row(self, where: str, row: Any, time_s: float) -> ToldValues:
+        named = row.get(self._table.row) if isinstance(row, Mapping) else None
+        told = ToldValues(path=f"{where}[{named}]", device_s=time_s, values=[], unread=[])
+        if named is None and where in self._known:
+            told.refuse(where, self._nobodys(row))
+        port = None if named is None else self._table.port_of(str(named))
         if port is None:
             return told
         if (alarm := self._meaning(where)) is not None:
             index = whole_number(row.get("QueIndex", row.get("QueIdx")))
             told.take(alarm._replace(port=port, index=index), where, _in_words(row))
             return told
-        for name, meaning in fields.items():
-            self._field(told, meaning._replace(port=port), f"{where}/{name}", row[name])
+        for name, value in row.items():
+            meaning = self._meaning(f"{where}/{name}")
+            if meaning is not None:
+                self._field(told, meaning._replace(port=port), f"{where}/{name}", value)
         return told
+
+    def _nobodys(self, row: Any) -> str:
+        if isinstance(row, Mapping):
+            return f"has no {self._table.row}: whose row it is, is not told"
+        return f"is {quoted_excerpt(row)}, which is no row"
 
     def _field(self, told: ToldValues, meaning: StreamMeaning, path: str, value: Any) -> None:
         if meaning.scope == "port":
@@ -77,11 +84,11 @@ def _rows(whole: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 def _by_index(value: Any, *, most: bool) -> list[Any]:
     """A number for each queue or priority; of several slices their sum, or their most. None of a
-    single number, whose it is, is not told; nor of slices that do not tell of as many."""
+    single number, whose it is, is not told; nor of slices of different lengths."""
     if isinstance(value, Mapping):
         slices = [_by_index(each, most=most) for each in value.values()]
-        if len({len(each) for each in slices}) != 1:
-            return []  # of a slice that tells of fewer queues, the rest is not known
+        if len({len(each) for each in slices}) > 1:
+            return []  # what one of them does not tell is not 0
         return [_joined(list(each), most=most) for each in zip(*slices, strict=True)]
     if isinstance(value, str):
         try:

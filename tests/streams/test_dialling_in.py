@@ -229,6 +229,7 @@ def test_events_are_left_out_where_the_switch_refuses_their_paths() -> None:
         ("comware", {"kind": "gnmi", "encoding": "proto"}, "there is no proto of them"),
         ("sonic", {"kind": "dial-out", "address": "192.0.2.1"}, "sonic streams by gnmi only"),
         ("onyx", {"kind": "gnmi"}, "onyx streams nothing"),
+        ("comware", {"kind": "gnmi", "watermarks_every_s": 1}, "comware polls no watermarks"),
     ],
 )
 def test_what_a_platform_does_not_stream_is_refused_before_anything_is_changed(
