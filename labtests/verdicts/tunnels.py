@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, idle, packets, path, port_drops
+from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -82,7 +82,7 @@ def _each_of_them(evidence: Evidence) -> Iterator[Finding]:
     yield from port_drops.switch_ports_agree(evidence)
     for flow in evidence.flows:
         sent, got = flow.sent_datagrams or 0, flow.received_datagrams or 0
-        if got < sent - path.STRAYS or got > sent:
+        if got < sent - witnesses.tail(flow) or got > sent:
             yield unproven(f"{flow.receiver} received {got} of {sent} datagrams of {flow.sender}")
 
 

@@ -57,6 +57,14 @@ def test_datagrams_that_do_not_come_out_leave_it_open(got):
     assert kept_its_class(seen, TOS).outcome is Outcome.INCONCLUSIVE
 
 
+def test_what_a_socket_held_unread_when_its_tool_closed_it_leaves_nothing_open():
+    seen = tunnelled()
+    one, other = seen.flows
+    unread = {"received_datagrams": SENT - 12, "receive_buffer_bytes": 212_992}
+    seen = replace(seen, flows=(replace(one, sent_bytes=SENT * 1400, **unread), other))
+    assert kept_its_class(seen, TOS).outcome is Outcome.PASS
+
+
 def test_a_drop_below_the_line_is_no_pass():
     dropped = {left_by(3): SENT - 1, left_by(3, c.QUEUE_DROPPED_PACKETS): 1}
     assert kept_its_class(tunnelled(dropped), TOS).outcome is Outcome.INCONCLUSIVE
