@@ -64,7 +64,7 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(dcbx|dcqcn|deadlock|early|mixed|pfc_escape|tcp_|verbs).*",
+        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|verbs).*",
     ),
     Harmless(
         "that traffic goes on is claimed of a ring: its own cables are held against each other, "
@@ -510,7 +510,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "that a full queue drops proves that it is long: how many is not asked here",
-        kind="one less|more",
+        kind="one less|more|halved",
         place="bottleneck",
         counter="dropped_(packets|bytes)|forwarded_packets",
         phase="experiment 150 %, not ECN-capable",
