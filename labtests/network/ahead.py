@@ -15,7 +15,7 @@ from labtests.network.engine import advance, cut_port
 from labtests.network.events import wake_by, wake_port
 from labtests.network.flows import choose_lane, make_ready, unschedule_flow, wake_flow_by
 from labtests.network.guarding import restore, watch_pauses
-from labtests.network.memory import is_dynamic, recount_lossy, shared_use
+from labtests.network.memory import is_dynamic, recount_lossy, shared_use, threshold_cells
 from labtests.network.pause_frames import end_storm, timer_slot
 from labtests.network.pausing import hold, hold_link
 from labtests.network.receiving import begin_delivery
@@ -38,6 +38,7 @@ OF_INTEGERS: tuple[Any, ...] = (
     recount_lossy,
     restore,
     shared_use,
+    threshold_cells,
     timer_slot,
     unschedule_flow,
     wake_by,
