@@ -140,17 +140,8 @@ PORT_STATE = Kind[PortState]("port_state", "a switch port that can be shut and o
 
 KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
-    *(
-        PFC,
-        TRUST,
-        EDGE,
-        ECN,
-        SCHEDULING,
-        QUEUE_LIMITS,
-        DSCP_MAP,
-        REACTION_POINT,
-        NOTIFICATION_POINT,
-    ),
+    *(PFC, TRUST, EDGE, ECN, SCHEDULING, QUEUE_LIMITS),
+    *(DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),
     *(WATCHDOG_TIMES, PFC_WATCHDOG, PAUSE_TIMEOUT, DEADLOCK_TIMES, DEADLOCK_DETECTION),
     TUNNEL,  # behind the MTU of its port

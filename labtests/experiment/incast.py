@@ -22,7 +22,7 @@ from labtests.experiment.preparing import Prepared
 from labtests.experiment.refresh import measure
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
-from labtests.verdicts.repeating import LONGEST_WAIT_S, TIMEOUT_S, waits_at_most
+from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, waits_at_most
 from labtests.workloads import FlowTool, PauseStorm, Perftest
 from labtests.workloads.perftest import FEWEST_MESSAGES
 
@@ -34,7 +34,7 @@ PATIENCE = 4.0
 
 TWICE = 2.0
 """Of the time that a transfer takes, where nothing is lost."""
-LOST_AT_LEAST, MILLION = 20, 1_000_000
+LOST_AT_LEAST = 20
 """Packets of a transfer, in the mean, so that ten are lost but once in a hundred times."""
 FLOWS_EACH = 4
 FAILURE_LOADS = 4.0

@@ -135,9 +135,7 @@ class GnmiClient:
     def _said(self, error: Any) -> str:
         if isinstance(error, Unreadable):
             return str(error)
-        if isinstance(
-            error, ValueError
-        ):  # of texts that gRPC cannot send: its words may quote them
+        if isinstance(error, ValueError):  # gRPC cannot send a text, and its words may quote it
             return _UNSENDABLE
         table = self._source.table
         login = table.token and self._call is None and self._source.place.tls is not None

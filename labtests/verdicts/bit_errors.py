@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence, Place
-from labtests.verdicts.outcome import Fact, Finding, missing, passed, unproven
+from labtests.verdicts.outcome import Fact, Finding, missing, name_of, passed, unproven
 
 MOST = 2.4e-4
 """Of all bits that the line carries, busy or not."""
@@ -34,8 +34,11 @@ def _of(evidence: Evidence, place: Place) -> Iterator[Finding]:
         return
     assert told.before is not None
     assert told.after is not None
-    line = place.link_bits_per_s or evidence.line_bits_per_s
-    share = told.increase / (line * (told.after.time_s - told.before.time_s))
+    seconds = told.after.time_s - told.before.time_s
+    if seconds <= 0:
+        yield unproven(f"{name_of(told)}: not known in what time: read in {seconds:g} s")
+        return
+    share = told.increase / ((place.link_bits_per_s or evidence.line_bits_per_s) * seconds)
     cable = f"cable {place.switch} {place.switch_port} - {place.device} {place.port}"
     fact = Fact(
         name=f"{cable}: bits that FEC corrected / bits of the line",

@@ -156,9 +156,7 @@ def _repeated(
         return
     if clean.kind != "control" and clean is not evidence:
         for queue in clean.queues:
-            yield from (
-                or_unproven(each) for each in port_drops.exactly_zero(clean, _drops(clean, queue))
-            )
+            yield from map(or_unproven, port_drops.no_drop(clean, queue))
     yield from witnesses.rdma_saw_no_loss(clean)
     yield _whole_messages(clean)
     yield from _noticed(evidence, found)
@@ -178,16 +176,12 @@ def _accounted(evidence: Evidence) -> Iterator[Finding]:
     yield from port_drops.switch_ports_agree(evidence)
 
 
-def _drops(evidence: Evidence, queue: int) -> Difference:
-    return port_drops.queue_drops(evidence, queue)
-
-
 def _lost_as_told(evidence: Evidence, found: _Transferred, per_million: int) -> Finding:
     """By chance; what a full queue drops, or a counter that stands still, is no such loss."""
     mean = found.came * per_million / MILLION
     room = SIGMAS * math.sqrt(mean) + 1
     low, high = max(math.floor(mean - room), 0), math.ceil(mean + room)
-    drops = _drops(evidence, evidence.queues[0])
+    drops = port_drops.queue_drops(evidence, evidence.queues[0])
     fact = fact_of(
         drops, f"{low} to {high}", "packets", margin=min(found.lost - low, high - found.lost)
     )

@@ -154,6 +154,8 @@ def _counted_twice(seen: Difference, packets: int, what: str, headers: int) -> F
     if packets < FEWEST:
         return unproven(f"{packets} {what}: too few", fact)
     said = f"{name_of(seen)} grew by {seen.increase} where {packets} {what}"
+    if not seen.increase:
+        return unproven(f"{said}: none of any header, or the counter stands still", fact)
     if off <= room:
         return passed(fact)
     if seen.increase < headers * packets:

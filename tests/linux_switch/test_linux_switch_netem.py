@@ -3,10 +3,12 @@
 import json
 from dataclasses import replace
 
+import pytest
 from driven import driving
 from switch_box import RecordedSwitch, recording
 
 from labtests.capabilities import counters as c
+from labtests.core.errors import UnreadableOutput
 
 Driver = driving("linux-switch")
 PORT = "tcs0"
@@ -60,3 +62,21 @@ def test_what_was_lost_above_the_queues_is_a_drop_of_the_port():
 def test_the_check_names_a_netem():
     sentences = _switch(_above).caveats()
     assert any(each.startswith(f"netem 9: at {PORT} delays, loses, doubles") for each in sentences)
+
+
+def _below_a_band(options):
+    def change(named, qdiscs):
+        fifo = next(each for each in qdiscs if each.get("parent") == "2:8")
+        netem = dict(fifo, kind="netem", handle="900:", options=options)
+        qdiscs.insert(qdiscs.index(fifo), netem)
+        fifo["parent"] = "900:1"
+
+    return change
+
+
+def test_what_a_netem_of_a_queue_loses_by_a_model_is_not_known_and_not_nothing():
+    found = _switch(_below_a_band({"limit": 1000, "loss-random": {"loss": 0.01, "correlation": 0}}))
+    assert [lost for _, lost in found.packet_loss(PORT).losses] == [10_000]
+    by_model = {"limit": 1000, "loss-gemodel": {"p": 0.01, "r": 0.9, "1-h": 1, "1-k": 0}}
+    with pytest.raises(UnreadableOutput, match="loses by a model"):
+        _switch(_below_a_band(by_model)).packet_loss(PORT)

@@ -51,3 +51,12 @@ def test_a_count_that_is_gone_is_missing_and_one_that_never_was_is_not_asked():
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert c.FEC_CORRECTED_BITS in finding.because
     assert not list(within_fec(held_by_marks()))
+
+
+@pytest.mark.parametrize("later_s", [0.0, -3.0])
+def test_bits_in_no_time_are_no_rate(later_s):
+    seen = corrected(5)
+    at = {r.key: r.time_s for r in seen.before}
+    after = tuple(replace(r, time_s=at.get(r.key, r.time_s) + later_s) for r in seen.after)
+    (finding,) = within_fec(replace(seen, after=after))
+    assert finding.outcome is Outcome.INCONCLUSIVE

@@ -76,7 +76,7 @@ def test_two_classes_swapped_are_no_pass():
     assert kept_its_class(seen, TOS).outcome is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("ect", [2 * SENT, 0])
+@pytest.mark.parametrize("ect", [2 * SENT, 1])
 def test_datagrams_that_are_not_capable_outside_and_inside_are_a_fail(ect):
     verdict = kept_its_class(tunnelled({ECT: ect}), TOS)
     assert verdict.outcome is Outcome.FAIL
@@ -103,11 +103,17 @@ def test_marks_that_come_out_are_counted_twice():
     assert "900 packets were marked outside, and as many were inside" in verdict.because
 
 
-@pytest.mark.parametrize("seen", [900, 0])
+@pytest.mark.parametrize("seen", [900, 1])
 def test_marks_that_are_lost_on_the_way_out_are_a_fail_of_the_receiver(seen):
     verdict = came_out_marked(tunnelled({CE: seen}))
     assert verdict.outcome is Outcome.FAIL
     assert f"r ip_in_ce_packets grew by {seen} where 900 packets were marked" in verdict.because
+
+
+def test_a_counter_of_headers_that_stands_still_blames_nobody():
+    for verdict in (kept_its_class(tunnelled({ECT: 0}), TOS), came_out_marked(tunnelled({CE: 0}))):
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert "or the counter stands still" in verdict.because
 
 
 @pytest.mark.parametrize("grown", [{MARKED: 50}, {MARKED: None}, {CE: None}, {CE: 3000}])

@@ -96,7 +96,7 @@ class ComwareEdge(ComwareSetting[EdgeSetting], EdgeClasses):
             applied.append(line("qos", "apply", "policy", str(wanted.policy), "inbound"))
         gone = {name[1:] for name in known if name.startswith("+")} - known - {wanted.policy}
         ours = sorted(name for name in gone if name.startswith(OURS))
-        removed = [each for name in ours for each in _removed(name, earlier, wanted)]
+        removed = [each for name in ours for each in _removed(name)]
         return (*made, *(CLI.at(self.port(port), *applied) if applied else ()), *removed)
 
     def edge_for(self, rules: tuple[EdgeRule, ...], rest: int) -> EdgeSetting:
@@ -181,7 +181,7 @@ def _made(setting: EdgeSetting) -> Iterator[CliLine]:
     yield QUIT
 
 
-def _removed(name: str, *settings: EdgeSetting) -> Iterator[CliLine]:
+def _removed(name: str) -> Iterator[CliLine]:
     """The policy first: what it uses cannot go before it. The number of its rules is in its
     name."""
     yield line("undo", "qos", "policy", name)

@@ -11,6 +11,7 @@ from labtests.drivers.linux.qdisc import NETEM
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TcSetting
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.drivers.parsing import refuse
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Word, root
 
@@ -28,8 +29,12 @@ class QueueLosses(TcSetting[LossSetting]):
     kind = PACKET_LOSS
 
     def read(self, port: str) -> Asking[LossSetting]:
-        """By queue, rounded to packets of a million; netem has 2**32 steps."""
-        tree = yield from self.tree(port)
+        """By queue, rounded to packets of a million; netem has 2**32 steps. Refuses a netem that
+        loses by a model."""
+        reply, tree = yield from self.read_tree(port)
+        for leaf in tree.leaves:
+            if any(_loses(each) and each.loss is None for each in leaf.chain):
+                refuse(reply, f"the netem of queue {leaf.queue} loses by a model, of unknown share")
         each = ((leaf.queue, _lost(leaf)) for leaf in tree.leaves)
         return LossSetting(losses=tuple((queue, lost) for queue, lost in each if lost))
 

@@ -93,7 +93,7 @@ class Qdisc:
     red: Red | None = None
     bands: Bands | None = None
     htb: Htb | None = None
-    loss: float | None = None  # of a netem: the share of packets that it loses at random
+    loss: float | None = None  # of a netem: the share that it loses at random; None: by a model
 
     def __str__(self) -> str:
         where = "root" if self.parent is None else f"parent {self.parent}"
@@ -220,8 +220,11 @@ def _bands(options: _Fields, kind: str) -> Bands:
     return Bands(strict=strict, quanta_bytes=quanta, priomap=priomap)
 
 
-def _loss(options: _Fields) -> float:
-    """`loss-random`, as iproute2 writes it (tc/q_netem.c); by a model it is not known how much."""
+def _loss(options: _Fields) -> float | None:
+    """`loss-random`, as iproute2 writes it (tc/q_netem.c); None for `loss-state`, `loss-gemodel`:
+    by a model it is not known how much."""
+    if any(name.startswith("loss-") and name != "loss-random" for name in options.shown):
+        return None
     random = options.shown.get("loss-random", {})
     share = random.get("loss", 0.0) if isinstance(random, dict) else None
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
