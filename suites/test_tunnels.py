@@ -34,7 +34,7 @@ def test_the_class_of_a_packet_survives_its_tunnel(incast):
             "tunnels without `tos inherit`",
             incast.loads(*classes),
             red=lambda seen: (kept_its_class(seen, queues),),
-            because=("so the outer headers have another DSCP",),
+            because=("outer headers have another DSCP",),
         )
     with incast.tunnels():
         seen = incast.run("tunnels with `tos inherit`", incast.loads(*classes))

@@ -7,12 +7,14 @@ decapsulation copies CE back (RFC 6040).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Finding,
+    Outcome,
     Verdict,
     conclude,
     fact_of,
@@ -55,6 +57,14 @@ def _sent(evidence: Evidence, queues: Mapping[int, int]) -> dict[int, int]:
     return found
 
 
+def _senders(evidence: Evidence, queues: Mapping[int, int], queue: int) -> Iterator[str]:
+    """Host and port of whoever sends to a queue by the inner DSCP."""
+    own = {flow.sender for flow in evidence.flows if queues.get(flow.tos) == queue}
+    for place in evidence.senders:
+        if place.device in own:
+            yield f"{place.device} {place.port}"
+
+
 def _kept(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     yield from idle.quiet_queues(evidence, tuple(sorted(set(queues.values()))))
@@ -65,7 +75,10 @@ def _kept(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:
     ]
     astray = max(others, key=lambda each: each.increase or 0, default=None)
     for queue, sent in _sent(evidence, queues).items():
-        yield _in_queue(evidence, queue, sent, astray)
+        finding = _in_queue(evidence, queue, sent, astray)
+        whose = " and ".join(_senders(evidence, queues, queue))
+        is_failed = finding.outcome is Outcome.FAIL
+        yield replace(finding, because=f"{whose}: {finding.because}") if is_failed else finding
     yield from _capable(evidence)
     if set(evidence.queues) == set(queues.values()):
         yield from _each_of_them(evidence)
@@ -101,11 +114,8 @@ def _in_queue(evidence: Evidence, queue: int, sent: int, astray: Difference | No
         return passed(fact)
     said = f"{name_of(forwarded)} grew by {came}, and {sent} datagrams of its DSCP were sent"
     if came < sent and astray is not None and (astray.increase or 0) >= sent - came - room:
-        return failed(
-            f"{said}: {name_of(astray)} grew by {astray.increase}, so the outer headers have "
-            "another DSCP",
-            fact,
-        )
+        other = f"{name_of(astray)} grew by {astray.increase}"
+        return failed(f"outer headers have another DSCP: {said}, and {other}", fact)
     return unproven(said, fact)
 
 

@@ -29,7 +29,7 @@ FAULTS: tuple[Declared, ...] = (
         what="VXLAN of the first sender does not copy the DSCP, whatever `tos inherit` says",
         how=(fault("tunnel", S1, loses="dscp"),),
         red=("tunnel-classes",),
-        says=("so the outer headers have another DSCP",),
+        says=(f"{S1} {{sender1.nic}}: outer headers have another DSCP",),
     ),
     _of(
         name="a-tunnel-loses-marks",
