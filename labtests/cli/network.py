@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError
+from labtests.core.figure_file import check_name, write_figure
 from labtests.core.interpreter import at_root
 from labtests.core.output import say, tell
-from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
 from labtests.core.signals import Noted, noted
 
@@ -101,7 +101,7 @@ def network() -> None:
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
-    help="Draw goodput and queues over time into this SVG file.",
+    help="Draw goodput and queues over time into this file: .svg, .pdf or .png.",
 )
 @click.option(
     "--width-mm",
@@ -122,6 +122,8 @@ def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
         raise click.UsageError("--parquet is how --tables are written: give both")
     if options["seeds"] and options["plot"]:
         raise click.UsageError("--plot draws one run: not with --seeds")
+    if options["plot"] is not None:
+        check_name(options["plot"])
     cases = simulation("network.cases")
     loaded = cases.load(case)
     seed = loaded.seed if options["seed"] is None else options["seed"]
@@ -152,12 +154,8 @@ def _replicated(
 
 def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["plot"] is not None:
-        try:
-            words = {"width_mm": options["width_mm"], "caption": options["caption"]}
-            svg = simulation("network.cases.plotting").svg(runs[0], **words)
-            write_private(options["plot"], svg)
-        except OSError as error:
-            raise LabError(f"{options['plot']} cannot be written: {error.strerror}") from error
+        words = {"width_mm": options["width_mm"], "caption": options["caption"]}
+        write_figure(options["plot"], simulation("network.cases.plotting").svg(runs[0], **words))
     if options["tables"] is not None:
         tidy = simulation("network.cases.tidy")
         made = tidy.tables(runs)
@@ -225,7 +223,7 @@ def validate_network(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("docs/figures"),
     show_default=True,
-    help="Folder for the SVG files, made if need be.",
+    help="Folder for the drawings, made if need be.",
 )
 @click.option(
     "--page",
@@ -233,8 +231,18 @@ def validate_network(
     default=None,
     help="Put what was measured into this document too (docs/figures.md).",
 )
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["svg", "pdf", "png"]),
+    default="svg",
+    show_default=True,
+    help="Kind of file (PDF and PNG need the package vl-convert-python).",
+)
 @click.pass_context
-def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path | None) -> None:
+def draw_figures(
+    ctx: click.Context, names: Sequence[str], out: Path, page: Path | None, kind: str
+) -> None:
     """Draw known ills, cures and closed forms.
 
     All of docs/figures.md unless NAMEd.
@@ -246,7 +254,7 @@ def draw_figures(ctx: click.Context, names: Sequence[str], out: Path, page: Path
     pictures = []
     for picture in gallery.made(names):
         pictures.append(picture)
-        say(str(gallery.write(picture, out)))
+        say(str(gallery.write(picture, out, kind)))
         for line in gallery.lines(picture.rows):
             say(line)
     if page is not None:

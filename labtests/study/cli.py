@@ -126,11 +126,29 @@ def _on_lab(
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--table", type=click.Path(path_type=Path, dir_okay=False), help=".csv, .parquet")
 @click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="An offline page.")
-def show(folder: Path, table: Path | None, page: Path | None) -> None:
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Maps and fronts into this folder, a file each.",
+)
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["svg", "pdf", "png"]),
+    default="pdf",
+    show_default=True,
+    help="Kind of --figures.",
+)
+def show(
+    folder: Path, table: Path | None, page: Path | None, figures: Path | None, kind: str
+) -> None:
     """Show what a sweep has found.
 
     Best points, what matters, what works together."""
-    for line in _room("command").shown(folder, table, page):
+    commands = _room("command")
+    for line in commands.shown(folder, table, page):
+        say(line)
+    for line in commands.drawn(folder, figures, kind) if figures is not None else ():
         say(line)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
+from labtests.core.figure_file import in_folder
 from labtests.core.private_files import write_private
 from labtests.study import page, tables
 from labtests.study.ledger import StudyLedger, rows_of
@@ -94,6 +95,12 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
         tables.write(tables.tidy(rows), table)
     if html is not None:
         _write(html, page.of_sweep(folder.name, rows))
+
+
+def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:
+    """The maps and fronts of a folder's runs as files. Raises LabError."""
+    for name, svg in page.drawings(rows_of(folder)).items():
+        yield str(in_folder(figures, name, kind, svg))
 
 
 def _lines(table: object) -> list[str]:

@@ -29,14 +29,21 @@ def of_sweep(name: str, rows: Sequence[Row]) -> str:
         reasons=bad[:MOST_FAILED],
         points=len(points),
         parts=parts,
-        fronts=_fronts(points, known),
+        fronts=[Markup(each) for each in _fronts(points, known).values()],
     )
+
+
+def drawings(rows: Sequence[Row]) -> dict[str, str]:
+    """The maps and fronts of a sweep, by a name for their files."""
+    points, keys, names = tables.by_point(rows)
+    known = [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
+    maps = {f"map-{each}": _map(points, keys, each) for each in known}
+    return {name: svg for name, svg in maps.items() if svg} | _fronts(points, known)
 
 
 def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]:
     matter = tables.sensitivities(points, keys, name)
     ordered = sorted(matter, key=lambda key: -matter[key])
-    varied = [key for key in ordered if points[key].nunique() > 1]
     together = tables.interactions(points, keys, name)
     best = tables.best(points, name)[[*keys, name]]
     return {
@@ -45,20 +52,26 @@ def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]
         "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
         "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
         "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],
-        "map": Markup(charts.heat_map(points, (varied[0], varied[1]), name))
-        if len(varied) > 1
-        else "",
+        "map": Markup(_map(points, keys, name)),
     }
 
 
-def _fronts(points: pd.DataFrame, names: list[str]) -> list[Markup]:
+def _map(points: pd.DataFrame, keys: list[str], name: str) -> str:
+    """Over the two keys that matter most; empty where fewer vary."""
+    matter = tables.sensitivities(points, keys, name)
+    ordered = sorted(matter, key=lambda key: -matter[key])
+    varied = [key for key in ordered if points[key].nunique() > 1]
+    return charts.heat_map(points, (varied[0], varied[1]), name) if len(varied) > 1 else ""
+
+
+def _fronts(points: pd.DataFrame, names: list[str]) -> dict[str, str]:
     """Of each measure against the first one that the other end of it works against."""
-    found = []
+    found = {}
     for number, one in enumerate(names[:3]):
         for other in names[number + 1 : 3]:
             whole = points.dropna(subset=[one, other])
             best = tables.pareto(whole, (one, other))
-            found.append(Markup(charts.front(whole, best, (one, other))))
+            found[f"front-{one}-{other}"] = charts.front(whole, best, (one, other))
     return found
 
 

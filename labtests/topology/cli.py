@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import InventoryError, LabError
+from labtests.core.figure_file import check_name, write_figure
 from labtests.core.output import say, tell
 from labtests.core.private_files import write_private
 from labtests.core.seeds import SEED_AT_MOST
@@ -77,7 +78,7 @@ def _priorities(
     "--plot",
     type=click.Path(path_type=Path, dir_okay=False),
     default=None,
-    help="Draw the cycles into this SVG file.",
+    help="Draw the cycles into this file: .svg, .pdf or .png.",
 )
 @click.option(
     "--cases",
@@ -95,6 +96,8 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
     """
     if options["cases"] and not options["prove"]:
         raise click.UsageError("--cases writes the cases of --prove")
+    if options["plot"] is not None:
+        check_name(options["plot"])
     fabric, base = _fabric(options["file"], options)
     wording = importlib.import_module("labtests.topology.wording")
     if not (options["wanted"] or options["prove"] or options["loads"] or options["plot"]):
@@ -109,7 +112,9 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
     )
     found, tried = _tried(found, base, options)
     if options["plot"] is not None:
-        _write(options["plot"], importlib.import_module("labtests.topology.drawing").svg(found))
+        write_figure(
+            options["plot"], importlib.import_module("labtests.topology.drawing").svg(found)
+        )
     if options["as_json"]:
         say(json.dumps({**wording.plain(found), **tried}, indent=1))
     else:

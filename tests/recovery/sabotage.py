@@ -96,7 +96,10 @@ def fill(at: Breaker, line: Mapping[str, Any]) -> None:
 
 
 def stunt(at: Breaker, line: Mapping[str, Any]) -> None:
-    """No file grows any more, whoever may not mount a small disk."""
+    """No file grows any more, whoever may not mount a small disk. No compiled module either: it
+    would be cut short, and stay so for others."""
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
     none = (1, allowed[1])
     resource.setrlimit(resource.RLIMIT_FSIZE, none)

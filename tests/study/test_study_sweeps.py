@@ -96,6 +96,11 @@ def test_show_names_the_best_and_what_matters(sweep_file, tmp_path):
     run("show", tmp_path / "out", "--table", tmp_path / "t.parquet")
     packed = pd.read_parquet(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(packed, plain, check_dtype=False)
+    drawn = run("show", tmp_path / "out", "--figures", tmp_path / "figures", "--as", "svg")
+    files = sorted((tmp_path / "figures").iterdir())
+    assert drawn.stdout.endswith("".join(f"{file}\n" for file in reversed(files)))
+    assert all(file.read_text().startswith("<svg ") for file in files)
+    assert "front-throughput-latency_us.svg" in [file.name for file in files]
 
 
 def test_a_sweep_that_is_killed_at_any_time_goes_on_where_it_was(sweep_file, tmp_path):

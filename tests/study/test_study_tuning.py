@@ -201,8 +201,9 @@ def test_a_profile_without_marking_is_refused_with_its_place(case, tmp_path):
 
 
 def test_a_full_disk_is_a_sentence_and_loses_nothing(case, tmp_path):
-    code = (
+    code = (  # compiled modules would be cut short as well, and stay so for others
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000));"
+        "sys.dont_write_bytecode = True;"
         "from labtests.__main__ import main; main(sys.argv[1:], prog_name='labtests')"
     )
     out = tmp_path / "out"

@@ -5,7 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import safe_folder, write_private
+from labtests.core.figure_file import in_folder
+from labtests.core.private_files import write_private
 from labtests.inventory.mistakes import nearest, quoted
 from labtests.network.pictures import locking, losing, mixing, queueing, releasing, sharing
 from labtests.network.pictures.picture import Picture
@@ -35,15 +36,10 @@ def made(names: Sequence[str]) -> Iterator[Picture]:
         yield PICTURES[name]()
 
 
-def write(picture: Picture, folder: Path) -> Path:
-    """The picture as a file in the folder, which is made. Raises LabError when it cannot be."""
-    file = folder / f"{picture.name}.svg"
-    try:
-        safe_folder(folder)
-        write_private(file, picture.svg)
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error
-    return file
+def write(picture: Picture, folder: Path, kind: str = "svg") -> Path:
+    """The picture as a file of this kind in the folder, which is made. Raises LabError when it
+    cannot be."""
+    return in_folder(folder, picture.name, kind, picture.svg)
 
 
 def lines(rows: Sequence[ValidationRow]) -> Iterator[str]:

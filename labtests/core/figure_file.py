@@ -1,0 +1,83 @@
+"""A drawing as the file that its reader wants: SVG, PDF or PNG, by the file's name.
+
+PDF has lines and letters, their font with them. All three have the size that the drawing has: the
+millimetres that it says, else a CSS pixel for each unit. The conversion is vl-convert-python's
+(extra `figures`), whose PDF takes a pixel for a point.
+"""
+
+import importlib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from labtests.core.errors import LabError
+from labtests.core.private_files import safe_folder, write_bytes, write_private
+
+KINDS = (".svg", ".pdf", ".png")
+SVG = "http://www.w3.org/2000/svg"
+PIXELS_PER_INCH, POINTS_PER_INCH, MM_PER_INCH = 96, 72, 25.4
+"""Of CSS; of PDF."""
+DOTS_PER_INCH = 300
+"""Of a PNG: what printers ask for."""
+
+
+def check_name(file: Path) -> None:
+    """Raises LabError for a file that no drawing goes into, before any is made."""
+    if file.suffix.lower() not in KINDS:
+        raise LabError(f"{file}: a drawing is a file that ends in {', '.join(KINDS)}")
+    if file.suffix.lower() != ".svg":
+        _converter(file)
+
+
+def write_figure(file: Path, svg: str) -> None:
+    """The drawing in the form that the file's name asks for. Raises LabError, also for a disk."""
+    check_name(file)
+    try:
+        if file.suffix.lower() == ".svg":
+            write_private(file, svg)
+        else:
+            write_bytes(file, _converted(file, svg))
+    except OSError as error:
+        raise LabError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def in_folder(folder: Path, name: str, kind: str, svg: str) -> Path:
+    """The drawing as NAME.KIND in this folder, which is made. Raises LabError."""
+    file = folder / f"{name}.{kind}"
+    check_name(file)
+    try:
+        safe_folder(folder)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be made: {error.strerror}") from error
+    write_figure(file, svg)
+    return file
+
+
+def _converted(file: Path, svg: str) -> bytes:
+    if file.suffix.lower() == ".pdf":
+        return bytes(_converter(file).svg_to_pdf(_in_points(svg)))
+    scale = POINTS_PER_INCH / PIXELS_PER_INCH
+    return bytes(_converter(file).svg_to_png(svg, scale=scale, ppi=DOTS_PER_INCH))
+
+
+def _in_points(svg: str) -> str:
+    """The drawing, its size in points."""
+    ElementTree.register_namespace("", SVG)
+    root = ElementTree.fromstring(svg)
+    _, _, width, height = map(float, root.attrib["viewBox"].split())
+    said = root.get("width", "").removesuffix("mm")
+    inches = float(said) / MM_PER_INCH if said else width / PIXELS_PER_INCH
+    points = inches * POINTS_PER_INCH
+    root.set("width", f"{points:.2f}")
+    root.set("height", f"{points * height / width:.2f}")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _converter(file: Path) -> Any:
+    try:
+        return importlib.import_module("vl_convert")
+    except ImportError as error:
+        raise LabError(
+            f"{file}: PDF and PNG need the package vl-convert-python, which is not installed\n"
+            "  remedy: pip install 'labtests[figures]', or write a file that ends in .svg"
+        ) from error
