@@ -12,7 +12,7 @@ from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, islice
 from urllib.parse import quote
 
@@ -88,11 +88,23 @@ def _sequences(controls: str, strings: str = "") -> str:
 
 _EIGHT_BIT = (r"\x9b", r"\x9d", r"[\x90\x98\x9e\x9f]")
 _BY_CHARACTER = _unseen(_UNSEEN)
-_ANY_CONTROL, _INTRODUCERS = r"\x80-\x9f", r"\x90\x98\x9b-\x9f"
-_BY_SEQUENCE, _WITH_TITLE = (  # the first alone where a text has none of those controls
-    [_unseen(f"{_sequences(each, titles)}|{_UNSEEN}") for each in (_ANY_CONTROL, _INTRODUCERS, "")]
-    for titles in ("", "k")
-)
+_KNOWN = (r"\x80-\x9f", r"\x90\x98\x9b-\x9f", "")
+"""Controls that a terminal knows: any, those that introduce something, none."""
+
+
+@cache
+def _by_sequence() -> list[_Unseen]:
+    """As terminals take them; the first alone where a text has no 8-bit controls. Compiled for the
+    first text that has one: it takes longer than most commands."""
+    return [_unseen(f"{_sequences(each)}|{_UNSEEN}") for each in _KNOWN]
+
+
+@cache
+def _with_title() -> list[_Unseen]:
+    """The same where ESC k begins a text."""
+    return [_unseen(f"{_sequences(each, 'k')}|{_UNSEEN}") for each in _KNOWN]
+
+
 _INTRODUCED = re.compile(r"[\x1b\x80-\x9f]")
 _CONTROLS = re.compile(r"[\x80-\x9f]")
 _TITLE = re.compile(rf"\x1b[\x00-\x17\x19\x1c-\x1f\x7f{_MARKS}]*+k")
@@ -209,8 +221,8 @@ class Spelled:
         if not _INTRODUCED.search(meaning.text):
             return
         ways = None if _CONTROLS.search(meaning.text) else 1
-        titles = _WITH_TITLE if _TITLE.search(meaning.text) else []
-        for unseen in (*_BY_SEQUENCE[:ways], *titles[:ways]):
+        titles = _with_title() if _TITLE.search(meaning.text) else []
+        for unseen in (*_by_sequence()[:ways], *titles[:ways]):
             yield from self._read(meaning, unseen)
 
     def _read(

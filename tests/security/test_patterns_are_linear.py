@@ -3,6 +3,7 @@ device chooses what is printed, and the runner must not stand still over it."""
 
 import ast
 import importlib
+import inspect
 import pkgutil
 import re
 import signal
@@ -75,27 +76,39 @@ def patterns_in(value: object, deep: int = 3) -> Iterator[re.Pattern[str]]:
         yield from (found for each in value for found in patterns_in(each, deep - 1))
 
 
-def methods(tree: ast.AST, name: str) -> tuple[str, ...]:
-    """How a module uses a pattern of this name; one that is only handed on is held against the
+@cache
+def tree_of(file: Path) -> ast.AST:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def looked_with(tree: ast.AST) -> set[str]:
+    """Names with which a module looks into a text; what is only handed on is held against the
     beginning of a line."""
-    looking = {
-        node.attr
+    return {
+        each.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and node.attr in _LOOKING
-        and name in {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
+        if isinstance(node, ast.Attribute) and node.attr in _LOOKING
+        for each in ast.walk(node.value)
+        if isinstance(each, ast.Name)
     }
-    return ("search",) if looking else _WHOLE
+
+
+def compiled_late(value: object) -> object:
+    """What a module compiles when it is first needed: by a function that is kept and asks for
+    nothing."""
+    kept = hasattr(value, "cache_parameters") and not inspect.signature(value).parameters
+    return value() if kept and "_Unseen" in str(value.__annotations__) else value
 
 
 def named() -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]]:
     for module in modules():
         found = importlib.import_module(module)
-        tree = ast.parse(Path(found.__file__ or "").read_text(encoding="utf-8"))
+        looking = looked_with(tree_of(Path(found.__file__ or "")))
         for name, value in vars(found).items():
             if not name.startswith("__"):
-                for number, pattern in enumerate(patterns_in(value)):
-                    yield f"{module}.{name}.{number}", pattern, methods(tree, name)
+                uses = ("search",) if name in looking else _WHOLE
+                for number, pattern in enumerate(patterns_in(compiled_late(value))):
+                    yield f"{module}.{name}.{number}", pattern, uses
 
 
 def written_in_place() -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]]:
@@ -103,7 +116,7 @@ def written_in_place() -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]]
     for file in sorted(ROOT.rglob("*.py")):
         if "simlab" in file.parts:
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="re"), attr=method),
