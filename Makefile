@@ -1,6 +1,6 @@
 # Two commands for a fresh clone with only python3 and make:
 #   make run    the suites against a simulated lab made from the testbed file; prints where the report is
-#   make test   the project's own tests; of those that run whole labs some, drawn (all: ARGS=--whole)
+#   make test   the project's own tests; of those that run whole labs or programs some, drawn (all: ARGS=--whole)
 #   make lab    the suites against real sshd, iperf3 and queues in network namespaces of this machine (root); ARGS="-k ..."
 #   make validate   the packet network against reference results and closed forms (ARGS=--quick: some of each kind)
 #   make healthy  every suite on labs in which nothing is wrong, drawn from seeds (ARGS="--seeds 1-30")

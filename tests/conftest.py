@@ -66,7 +66,32 @@ RUN_WHOLE_LABS = frozenset(
 )
 """Files of which each test takes many seconds."""
 
-ONE_IN = 30  # of them; six faults and six healthy labs are drawn beside them
+RUN_WHOLE_PROGRAMS = frozenset(
+    {
+        "test_apply_obstacles",
+        "test_check_command",
+        "test_check_goes_red",
+        "test_labtests_at_the_door",
+        "test_lease_races",
+        "test_links_of_strangers",
+        "test_network_agreement",
+        "test_network_workloads",
+        "test_profile_in_force",
+        "test_profile_served",
+        "test_proof",
+        "test_settings_of_strangers",
+        "test_simlab_process",
+        "test_story_streams",
+        "test_study_sweeps",
+        "test_switches_by_hand",
+        "test_ways_to_devices",
+        "test_wheel",
+    }
+)
+"""Files of which each test takes seconds: labtests as a user starts it, or a lab that is served."""
+
+ONE_IN = dict.fromkeys(RUN_WHOLE_LABS, 30) | dict.fromkeys(RUN_WHOLE_PROGRAMS, 3)
+"""So many tests of a file are one that is drawn; faults and healthy labs are drawn beside them."""
 
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
@@ -85,14 +110,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     if config.getoption("--whole"):
-        return "all tests that run whole labs"
-    seed = seed_of(config)
-    drawn = f"1 in {ONE_IN} of the tests that run whole labs, six faults and six healthy labs"
-    return f"{drawn}: --draw {seed}; all of them: --whole, make faults, make healthy"
+        return "all tests, those that run whole labs too"
+    drawn = "1 in 30 of the tests that run whole labs, 1 in 3 of those that run whole programs"
+    return (
+        f"{drawn}, faults and healthy labs: --draw {seed_of(config)}; "
+        "all of them: --whole, make faults, make healthy"
+    )
 
 
 def _drawn(seed: str, item: pytest.Item) -> bool:
-    return hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0] % ONE_IN == 0
+    number = hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0]
+    return number % ONE_IN.get(item.path.stem, 1) == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -100,8 +128,7 @@ def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.It
     if config.getoption("--whole") or len({item.path for item in items}) == 1:
         return []
     seed = seed_of(config)
-    costly = [item for item in items if item.path.stem in RUN_WHOLE_LABS]
-    return [item for item in costly if not _drawn(seed, item)]
+    return [item for item in items if not _drawn(seed, item)]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -109,7 +136,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """One process runs a file, whose fixtures are its own; long rooms do not begin last."""
     if left_out := _left_out(config, items):
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
     order = {room: number for number, room in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
     for item in items:

@@ -1,4 +1,4 @@
-"""Six faults of the catalogue, drawn, against a suite each: red in the right words, or unseen."""
+"""Ten faults of the catalogue, drawn, against a suite each: red in the right words, or unseen."""
 
 from pathlib import Path
 from random import Random
@@ -13,7 +13,7 @@ from labtests.faults.running import Bench, Job, jobs
 from labtests.inventory import load
 
 ROOT = Path(__file__).parents[2]
-DRAWN = 6
+DRAWN = 10
 PLACES = Places(load(ROOT / "testbeds" / "h3c-s6550-cx4.yaml"))
 
 

@@ -1,4 +1,4 @@
-"""Six healthy labs, drawn, with a suite each: no false alarm."""
+"""Ten healthy labs, drawn, with a suite each: no false alarm."""
 
 from pathlib import Path
 from random import Random
@@ -8,7 +8,7 @@ from drawing import seed_of
 from healthy import HEALTHY, ROOT, SHIPPED, Job, run
 from labs import SHAPES, made
 
-DRAWN = 6
+DRAWN = 10
 SUITES = sorted(file.stem for file in (ROOT / "suites").glob("test_*.py"))
 SHIPPED_NAMES = [file.stem for file in SHIPPED]
 NAMES = [*SHIPPED_NAMES, *(shape.name for shape in SHAPES)]

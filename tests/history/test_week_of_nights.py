@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-import ruptures
 from click.testing import CliRunner
 from nights import FIGURE, S1, S2, WEEK, Night, written
 
@@ -268,6 +267,8 @@ def test_a_step_of_eight_noises_is_found_in_its_night(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_steps_are_those_of_the_published_method(seed):
     """The same ones as `l2` of ruptures finds, by another way to the same sums."""
+    import ruptures  # takes two seconds: not for whoever only collects
+
     drawn = random.Random(seed)
     values = [drawn.gauss(0.2 if night < 15 + seed else 0.17, 0.01) for night in range(40)]
     signal = numpy.array(values).reshape(-1, 1) / noise(values)

@@ -25,7 +25,7 @@ SOFT_ROCE = "suites/test_rdma_ecn.py"  # skipped on the story's lab of ConnectX 
 TOLD = tuple(
     f"suites/test_{name}.py"
     for name in (
-        *("below_bottleneck", "classification", "overload", "scheduling", "tcp_ecn"),
+        *("below_bottleneck", "overload", "scheduling"),
         *("s1_pfc", "s2_dcqcn", "s3_reaction_point", "latency"),
     )
 )

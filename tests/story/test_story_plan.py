@@ -76,8 +76,7 @@ def test_a_plan_says_how_long_a_run_takes_test_by_test_and_together(plan):
     # S1 has a control and an experiment: a quiet window of 5 s, 20 s of traffic, 10 s to settle.
     # At most 60 s to settle, and 63 s more where counters do not add up
     assert suites["test_s1_pfc.py"] == "1 min 10 s, 5 min 16 s at most"
-    assert suites["test_classification.py"].startswith("1 min 30 s, ")  # nine rounds
     minutes = re.fullmatch(r"(\d+) min \d+ s, .* at most", times[-1][0])
     assert minutes is not None
-    assert 9 <= int(minutes[1]) <= 12
+    assert 7 <= int(minutes[1]) <= 9
     assert times[-1][2] == "together"
