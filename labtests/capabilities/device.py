@@ -78,6 +78,17 @@ class QueueShares(Protocol):
 
 
 @runtime_checkable
+class RateLimitedQueues(Protocol):
+    """An egress port whose queues can be held to a rate, strict ones too."""
+
+    @abstractmethod
+    def rate_limited(
+        self, scheduling: SchedulingSetting, queue: int, most_bits_per_s: int
+    ) -> SchedulingSetting:
+        """This scheduling, its queue held to at most this rate, as near to it as the port can."""
+
+
+@runtime_checkable
 class DeadlockDetecting(Protocol):
     """A switch that detects PFC deadlocks after a time, and lets PFC work again after another."""
 

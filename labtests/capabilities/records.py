@@ -260,13 +260,15 @@ class QueueSchedule:
     """How one egress queue is served: strict priority, or a weight inside a group.
 
     `level` is there where a device lets one choose who is served before whom: 0 is first, equals
-    share by weight. None is the device's own order.
+    share by weight. None is the device's own order. `most_bits_per_s`: what the queue may send at
+    most, however idle the port is; None: as much as the port.
     """
 
     queue: Priority
     group: Literal["sp", "1", "2"]
     weight: Count | None  # None in the strict-priority group
     level: Annotated[int, range(16)] | None = None
+    most_bits_per_s: Annotated[int, range(1, MOST + 1)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

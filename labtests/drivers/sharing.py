@@ -1,6 +1,7 @@
 """Queues that share a port by weights, below those that are strict."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from labtests.capabilities.device import Shares
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
@@ -15,3 +16,12 @@ def round_robin(shares: Shares, weight_of: Callable[[int], int] = int) -> Schedu
         for queue, share in enumerate(shares)
     )
     return SchedulingSetting(discipline="wrr", unit="byte-count", queues=tuple(queues))
+
+
+def with_most(scheduling: SchedulingSetting, queue: int, most_bits_per_s: int) -> SchedulingSetting:
+    """The same, but this queue is held to this rate."""
+    queues = (
+        replace(each, most_bits_per_s=most_bits_per_s) if each.queue == queue else each
+        for each in scheduling.queues
+    )
+    return replace(scheduling, queues=tuple(queues))

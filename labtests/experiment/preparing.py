@@ -13,6 +13,7 @@ from labtests.capabilities.device import (
     EdgeClasses,
     MemoryLimits,
     QueueShares,
+    RateLimitedQueues,
     Shares,
 )
 from labtests.capabilities.records import (
@@ -197,6 +198,12 @@ class Prepared(Parties):
         except CommandRejected as refused:  # nothing was sent
             raise NotHere(f"{refused.device}: {refused.problem}; {refused.remedy}") from refused
         self.set(self.bottleneck, SCHEDULING, wanted)
+
+    def hold_to(self, queue: int, share: float) -> None:
+        """This queue of the bottleneck may send no more than this share of line rate."""
+        at, most = self.bottleneck, round(share * self.roles.line_bits_per_s)
+        limited = self.lab.part(at.device, RateLimitedQueues).rate_limited(self.served, queue, most)
+        self.set(at, SCHEDULING, limited)
 
     @property
     def served(self) -> SchedulingSetting:

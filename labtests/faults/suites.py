@@ -46,6 +46,11 @@ SUITES: Mapping[str, FaultedSuite] = {
     "shares": FaultedSuite(
         file="test_scheduling", test="test_each_queue_gets_the_share_that_the_scheduler_owes_it"
     ),
+    "limit": FaultedSuite(
+        file="test_limited_queue",
+        test="test_a_strict_queue_that_is_held_to_a_rate_starves_nobody",
+        at="experiment 'queue 5 is strict, at most 40%': traffic",
+    ),
     "tcp": FaultedSuite(file="test_tcp_ecn", test="test_a_tcp_incast_is_marked_instead_of_dropped"),
     "s1": FaultedSuite(
         file="test_s1_pfc", test="test_pfc_holds_a_udp_incast_without_loss", middle_s=3.0

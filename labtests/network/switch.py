@@ -75,6 +75,7 @@ class Switch:
         self._schedules: dict[str, Schedule] = {}
         self._wred: dict[tuple[str, int], WredCurve] = {}
         self._limits: dict[tuple[str, int], RateLimit] = {}
+        self._unlimited: frozenset[str] = frozenset()
         self.guards = Guards(network, ports)
         self._headroom: dict[str, int | None] = {}
         self._portless: dict[str, int] = {}
@@ -295,8 +296,17 @@ class Switch:
             record.limit_bits = limit.bits_per_s
             record.bucket_ps = limit.burst_bytes * 8 * PS_PER_S // limit.bits_per_s
             record.bucket_full_at = record.bucket_rest = 0
-            t.port[p].limited |= 1 << queue
+            t.port[p].limited |= 0 if port in self._unlimited else 1 << queue
         wake_port(self._network.state, p)
+
+    def ignore_rate_limits(self, port: str, *, ignores: bool = True) -> None:
+        """Fault: the port holds none of its queues to a rate."""
+        self._unlimited -= {port}
+        if ignores:
+            self._unlimited |= {port}
+        for queue, limit in enumerate(self.rate_limits(port)):
+            if limit is not None:
+                self.set_rate_limit(port, queue, limit)
 
     def rate_limits(self, port: str) -> tuple[RateLimit | None, ...]:
         """The limits of queues 0..7 of a port."""

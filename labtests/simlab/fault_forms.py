@@ -165,6 +165,9 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
+    "ignores-rate-limits": _of(
+        "the port holds none of its queues to a rate, and says that it does", "port", only="switch"
+    ),
     "polarised-hash": _of(
         "the switch sends all flows to a host by one of the equally short ways", only="switch"
     ),

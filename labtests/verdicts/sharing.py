@@ -1,7 +1,8 @@
 """Who gets how much of a port that is offered more than it can send, by its scheduler.
 
-The rule is weighted max-min fairness, level by level: nobody gets more than it offers, and what one
-leaves the others of its level share by weight; a lower level gets what the levels before it leave.
+The rule is weighted max-min fairness, level by level: nobody gets more than it offers, or than the
+rate that its queue is held to, and what one leaves the others of its level share by weight; a lower
+level gets what the levels before it leave.
 Worked out by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition, section 6.5.2).
 WRR, DRR and htb's quanta keep to it up to one round: while two queues are backlogged, what they
 have got per weight differs by less than one quantum and one packet (Shreedhar, Varghese: Efficient
@@ -41,10 +42,11 @@ two counters stands at half."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """How a queue is served: 0 first, and by weight among equals."""
+    """How a queue is served: 0 first, by weight among equals, and never above its most."""
 
     level: int
     weight: float
+    most_bits_per_s: int | None = None
 
 
 def turns(scheduling: SchedulingSetting, queues: tuple[int, ...]) -> dict[int, Turn]:
@@ -61,8 +63,23 @@ def turns(scheduling: SchedulingSetting, queues: tuple[int, ...]) -> dict[int, T
         if level is None:
             level = -queue if strict else 1
         weight = 1.0 if each is None or not each.weight else float(each.weight)
-        found[queue] = Turn(level=level, weight=weight)
+        most = None if each is None else each.most_bits_per_s
+        found[queue] = Turn(level=level, weight=weight, most_bits_per_s=most)
     return found
+
+
+def asked_for(
+    offered: Mapping[int, int], served: Mapping[int, Turn], port: tuple[float, int]
+) -> dict[int, float]:
+    """What each queue may have at most: what came to it, or its rate, in packets of the port's
+    rate (bits/s, and packets in the same time)."""
+    line_bits_per_s, capacity = port
+    most = {
+        queue: turn.most_bits_per_s / line_bits_per_s * capacity
+        for queue, turn in served.items()
+        if turn.most_bits_per_s is not None
+    }
+    return {queue: min(float(n), most.get(queue, float(n))) for queue, n in offered.items()}
 
 
 def max_min(
@@ -139,7 +156,8 @@ def _shared(
             ),
         )
         return
-    due = max_min({q: float(n) for q, n in seen.offered.items()}, served, float(capacity))
+    asked = asked_for(seen.offered, served, (evidence.line_bits_per_s, capacity))
+    due = max_min(asked, served, float(capacity))
     slack = tolerance(served, capacity)
     short = {q for q, owed in due.items() if seen.forwarded[q] < owed}
     excuses = {q: share for q, share in _missed(evidence, seen.seconds).items() if q in short}

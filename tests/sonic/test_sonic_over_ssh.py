@@ -22,6 +22,7 @@ from labtests.capabilities.device import (
     Obstacles,
     QueueShares,
     QueueTelemetry,
+    RateLimitedQueues,
     Versions,
 )
 from labtests.capabilities.records import MarkingCurve, TrustSetting
@@ -202,6 +203,34 @@ def test_marks_that_nobody_polls_are_not_known_and_never_0(lab):
     marks = [each for each in queues if each.counter == "marked_packets"]
     assert [each.value for each in marks] == [None] * 8
     assert "counterpoll show" in marks[0].missing
+
+
+def test_a_strict_queue_is_held_to_a_rate_and_let_go(lab, simulated):
+    network = simulated.lab.network.switch(BOX)
+    shares, part = (None,) * 8, lab.part(BOX, RateLimitedQueues)
+    strict = lab.part(BOX, QueueShares).scheduling_for(shares)
+    with lab.restoring():
+        lab.change(OUT, SCHEDULING, strict)
+        limited = part.rate_limited(strict, 6, 1_000_000_007)
+        assert limited.queues[6].most_bits_per_s == 1_000_000_000  # whole bytes
+        lab.change(OUT, SCHEDULING, limited)
+        now = configured(lab)
+        entry = now["SCHEDULER"][now["QUEUE"]["Ethernet0|6"]["scheduler"]]
+        assert entry == {"type": "STRICT", "meter_type": "bytes", "pir": "125000000"}
+        assert [limit and limit.bits_per_s for limit in network.rate_limits("Ethernet0")] == [
+            *[None] * 6, 1_000_000_000, None
+        ]  # fmt: skip
+        lab.change(OUT, SCHEDULING, strict)
+        assert network.rate_limits("Ethernet0") == (None,) * 8
+    assert network.rate_limits("Ethernet0") == (None,) * 8
+
+
+def test_a_rate_in_packets_is_refused(lab):
+    database = ("sonic-db-cli", "CONFIG_DB", "HSET")
+    typed(lab, *database, "SCHEDULER|pps", "type", "STRICT", "meter_type", "packets", "pir", "9")
+    typed(lab, *database, "QUEUE|Ethernet0|2", "scheduler", "pps")
+    with pytest.raises(CommandRejected, match=r"SCHEDULER\|pps': its pir counts packets"):
+        lab.current(OUT, SCHEDULING)
 
 
 def test_a_port_that_there_is_not_is_named(lab):

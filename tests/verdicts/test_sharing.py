@@ -12,7 +12,7 @@ from test_pauses_and_cnps import grown
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import QueueSchedule, SchedulingSetting
 from labtests.verdicts import Outcome, reddest, shared
-from labtests.verdicts.sharing import Turn, max_min, turns
+from labtests.verdicts.sharing import Turn, asked_for, max_min, turns
 
 EQUAL, BY_WEIGHT, STRICT = {3: 1, 5: 1}, {3: 1, 5: 3}, {3: None, 5: None}
 
@@ -224,6 +224,35 @@ def test_queues_without_a_group_are_strict_and_the_highest_is_first():
     assert turns(SchedulingSetting(discipline="sp", unit=""), (3, 5)) == {
         3: Turn(level=-3, weight=1.0), 5: Turn(level=-5, weight=1.0)
     }  # fmt: skip
+
+
+def held(most_bits_per_s):
+    """Queue 5 is strict and before queue 3, up to a rate."""
+    first = QueueSchedule(queue=5, group="sp", weight=None, most_bits_per_s=most_bits_per_s)
+    last = QueueSchedule(queue=3, group="sp", weight=None)
+    return SchedulingSetting(discipline="wrr", unit="weight", queues=(last, first))
+
+
+def test_a_queue_asks_for_no_more_than_its_rate():
+    served = turns(held(4_000_000_000), (3, 5))
+    asked = asked_for({3: 800, 5: 750}, served, (10e9, 1000))
+    assert asked == {3: 800.0, 5: 400.0}
+    assert max_min(asked, served, 1000.0) == {5: 400.0, 3: 600.0}
+    assert asked_for({3: 800, 5: 100}, served, (10e9, 1000)) == {3: 800.0, 5: 100.0}
+
+
+@pytest.mark.parametrize(
+    ("shares", "outcome"),
+    [
+        ((0.6, 0.4), Outcome.PASS),
+        ((0.25, 0.75), Outcome.FAIL),  # it was not held
+        ((0.75, 0.25), Outcome.FAIL),  # it was not served first
+    ],
+)
+def test_a_strict_queue_with_a_rate_gets_its_rate_and_the_other_one_the_rest(shares, outcome):
+    whole = seen(shares, offered=(0.75, 0.75))
+    most = round(0.4 * whole.line_bits_per_s)
+    assert shared(whole, held(most)).outcome is outcome
 
 
 def test_samples_that_the_final_counters_contradict_prove_no_fault():

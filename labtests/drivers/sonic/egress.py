@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import QueueShares, Shares
+from labtests.capabilities.device import QueueShares, RateLimitedQueues, Shares
 from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
 from labtests.drivers.marking import MarkingInBytes
-from labtests.drivers.sharing import round_robin
+from labtests.drivers.sharing import round_robin, with_most
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
 
 QUEUES = range(8)
@@ -58,8 +58,10 @@ class _Queues(DbSetting[s.T]):
 
 
 def _others(entry: Entry, own: Entry) -> Entry:
-    """Fields of an entry that ours says nothing of. A strict scheduler has no weight."""
-    return {name: value for name, value in entry.items() if name not in (*own, "weight")}
+    """Fields of an entry that ours says nothing of. A strict scheduler has no weight, and one that
+    holds a queue to no rate has no `pir`."""
+    told = {*own, "weight", "pir", "meter_type"}
+    return {name: value for name, value in entry.items() if name not in told}
 
 
 class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
@@ -148,9 +150,14 @@ def _profile(curve: WredQueue) -> Entry:
     return {"ecn": "ecn_all" if curve.ecn else "ecn_none", **fields}
 
 
-class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
-    """Strict priority (the highest queue first), or a weight by bytes (DWRR). A queue without a
-    scheduler has the weight 1 (SAI)."""
+_BITS = 8
+"""Of a byte."""
+
+
+class SonicScheduling(_Queues[SchedulingSetting], QueueShares, RateLimitedQueues):
+    """Strict priority (the highest queue first), or a weight by bytes (DWRR), and the most that a
+    queue may send (`pir`, in bytes a second: SONiC QoS Scheduler and Shaping HLD, 3.2.1; 0: as much
+    as the port). A queue without a scheduler has the weight 1 (SAI)."""
 
     kind = s.SCHEDULING
     tables = ("QUEUE", "SCHEDULER")
@@ -167,11 +174,19 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
     def served(self, queue: int, name: str, entry: Entry) -> QueueSchedule:
         """What a scheduler does. WRR, by packets, is refused."""
         where, kind = f"SCHEDULER|{name}", entry.get("type", "DWRR")
+        most = self._most(where, entry)
         if kind == "STRICT":
-            return QueueSchedule(queue=queue, group="sp", weight=None)
+            return QueueSchedule(queue=queue, group="sp", weight=None, most_bits_per_s=most)
         if kind != "DWRR":
             raise self.reject(where, f"labtests does not know the type {kind}", "use DWRR")
-        return QueueSchedule(queue=queue, group="1", weight=self.number(where, entry, "weight", 1))
+        weight = self.number(where, entry, "weight", 1)
+        return QueueSchedule(queue=queue, group="1", weight=weight, most_bits_per_s=most)
+
+    def _most(self, where: str, entry: Entry) -> int | None:
+        pir = self.number(where, entry, "pir", 0)
+        if pir and entry.get("meter_type", "bytes") != "bytes":
+            raise self.reject(where, "its pir counts packets", "let meter_type be bytes")
+        return pir * _BITS or None
 
     def _made(self, db: Db, port: str, wanted: SchedulingSetting) -> Db:
         for each in wanted.queues:
@@ -189,13 +204,22 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares):
         return self.meant(db, slot, fits, self._told(wanted))
 
     def _told(self, each: QueueSchedule) -> Entry:
+        most = each.most_bits_per_s
+        pir = {"meter_type": "bytes", "pir": str(most // _BITS)} if most else {}
         if each.group == "sp" and each.level is None:
-            return {"type": "STRICT"}
+            return {"type": "STRICT", **pir}
         if each.group == "1" and each.level is None and each.weight in range(1, 101):
-            return {"type": "DWRR", "weight": str(each.weight)}
+            return {"type": "DWRR", "weight": str(each.weight), **pir}
         remedy = "make it strict, or give it a weight of 1 to 100"
         raise self.reject("SCHEDULER", f"a queue cannot be served like this: {each}", remedy)
 
     def scheduling_for(self, shares: Shares) -> SchedulingSetting:
         """Weights are the shares."""
         return round_robin(shares, lambda share: max(share, 1))
+
+    def rate_limited(
+        self, scheduling: SchedulingSetting, queue: int, most_bits_per_s: int
+    ) -> SchedulingSetting:
+        """In whole bytes a second."""
+        most = most_bits_per_s // _BITS * _BITS
+        return with_most(scheduling, queue, most)

@@ -24,6 +24,14 @@ FAULTS: tuple[Declared, ...] = (
         switches=("comware",),
     ),
     _of(
+        name="a-rate-limit-is-not-kept",
+        what="the bottleneck does not hold a queue to the rate that it was told",
+        how=(fault("ignores-rate-limits", SW, OUT),),
+        red=("limit",),
+        says=(SW, OUT, "queue 5 got 75.0 %, not 40.0 %"),
+        switches=("sonic",),
+    ),
+    _of(
         name="a-polarised-hash",
         what="the switch of the senders sends all flows by the first of its equally short ways",
         how=(fault("polarised-hash", "{ways.switch}"),),

@@ -20,6 +20,12 @@ _LOWERED = (
 )
 
 
+_UNLIMITED = (
+    'sudo sonic-db-cli CONFIG_DB HSET "SCHEDULER|theirs" type STRICT; '
+    'sudo sonic-db-cli CONFIG_DB HSET "QUEUE|{bottleneck}|5" scheduler theirs'
+)
+
+
 FAULTS: tuple[Declared, ...] = (
     _comware(
         name="switch-pfc-is-switched-off",
@@ -260,6 +266,15 @@ FAULTS: tuple[Declared, ...] = (
         red=("timeout",),
         says=(SW, "pause"),
         switches=("nxos",),
+    ),
+    _of(
+        name="a-rate-limit-is-taken-away",
+        what="the strict queue of the bottleneck gets another scheduler, without a rate",
+        how=(fault("somebody", SW, command=_UNLIMITED),),
+        when=TRAFFIC,
+        red=("limit",),
+        says=(SW, OUT, "scheduling"),
+        switches=("sonic",),
     ),
     _of(
         name="a-threshold-is-lowered",

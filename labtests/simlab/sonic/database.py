@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from labtests.network import GroupMemory, PfcWatchdog, Schedule, WredCurve
+from labtests.network import GroupMemory, PfcWatchdog, RateLimit, Schedule, WredCurve
 from labtests.simlab.switch_cli import PortBehaviour
 from labtests.simlab.switch_cli.arguments import Ranges
 
@@ -133,6 +133,7 @@ class ConfigDb:
             trust="dscp",  # by the port's own map; without one, all is of TC 0
             dscp_map=self.map_of(port.name, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64) or (0,) * 64,
             schedule=Schedule(queues=tuple(self._served(queues.get(n, {})) for n in range(8))),
+            limits=tuple(self._limit(queues.get(n, {})) for n in range(8)),
             curves=tuple(self._curve(queues.get(n, {})) for n in range(8)),
             guard=self.guard(port.name),
         )
@@ -160,6 +161,13 @@ class ConfigDb:
         if scheduler.get("type") == "STRICT":
             return "sp", 0
         return "1", int(scheduler.get("weight", "1"))
+
+    def _limit(self, queue: Entry) -> RateLimit | None:
+        """`pir`, bytes a second. What a `pbs` does is not modelled."""
+        scheduler = self.entry("SCHEDULER", queue.get("scheduler", ""))
+        pir = scheduler.get("pir", "0")
+        bits_per_s = 8 * int(pir) if pir.isascii() and pir.isdigit() else 0
+        return RateLimit(bits_per_s=min(max(bits_per_s, 1000), 10**13)) if bits_per_s else None
 
     def _curve(self, queue: Entry) -> WredCurve | None:
         profile = self.entry("WRED_PROFILE", queue.get("wred_profile", ""))

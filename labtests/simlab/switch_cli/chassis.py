@@ -17,6 +17,7 @@ from labtests.network import (
     GroupMemory,
     PauseTimeout,
     PfcWatchdog,
+    RateLimit,
     Schedule,
     WredCurve,
 )
@@ -48,6 +49,7 @@ class PortBehaviour:
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
     edge: tuple[int | None, ...] | None = None  # see Switch.set_edge
     schedule: Schedule = field(default_factory=Schedule)
+    limits: tuple[RateLimit | None, ...] = (None,) * 8  # of queues
     curves: tuple[WredCurve | None, ...] = (None,) * 8
     guard: PfcWatchdog | DeadlockDetection | PauseTimeout | None = None
     dcbx: DcbxTlvs | None = None  # what it tells its peer by DCBX
@@ -169,9 +171,16 @@ class Chassis(ABC):
         self._set_thresholds(port, wanted.thresholds)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
+        self._set_limits(port, wanted.limits)
         if network.guards.get(port) != wanted.guard:
             network.guards.set(port, wanted.guard)
         self._set_curves(port, wanted.curves)
+
+    def _set_limits(self, port: str, wanted: tuple[RateLimit | None, ...]) -> None:
+        now = self.network.rate_limits(port)
+        for queue, (old, new) in enumerate(zip(now, wanted, strict=True)):
+            if old != new:
+                self.network.set_rate_limit(port, queue, new)
 
     def dcbx_heard(self, port: str) -> tuple[Version | None, DcbxTlvs | None]:
         """The version that the port and its peer speak, and what the peer tells in it."""
