@@ -67,8 +67,7 @@ def repeated_what_was_lost(evidence: Evidence, *, clean: Evidence, per_million: 
         evidence,
         _repeated(evidence, clean, found, per_million),
         passing="" if found is None else _said(evidence, clean, found),
-        remedy="look at the NICs' counters of NAKs and time-outs, and at how they repeat "
-        "(go-back-N or selectively)",
+        remedy=_remedy(found, per_million),
     )
 
 
@@ -101,6 +100,16 @@ class _Transferred:
         """The closed form, of what was lost."""
         share = self.lost / self.came if self.came else 0.0
         return 1 / (1 + self.each * share / (1 - share)) if share < 1 else 0.0
+
+
+def _remedy(found: _Transferred | None, per_million: int) -> str:
+    """Who has to be looked at first: whatever else is red follows from another number of losses."""
+    if found is not None and not _as_told(found, per_million):
+        return "look at the netem of that queue (tc -s qdisc)"
+    return (
+        "look at the NICs' counters of NAKs and time-outs, and at how they repeat "
+        "(go-back-N or selectively)"
+    )
 
 
 def _counted(evidence: Evidence, clean: Evidence) -> _Transferred | None:
@@ -178,20 +187,30 @@ def _accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def _lost_as_told(evidence: Evidence, found: _Transferred, per_million: int) -> Finding:
     """By chance; what a full queue drops, or a counter that stands still, is no such loss."""
-    mean = found.came * per_million / MILLION
-    room = SIGMAS * math.sqrt(mean) + 1
-    low, high = max(math.floor(mean - room), 0), math.ceil(mean + room)
+    low, high = _due(found, per_million)
     drops = port_drops.queue_drops(evidence, evidence.queues[0])
     fact = fact_of(
         drops, f"{low} to {high}", "packets", margin=min(found.lost - low, high - found.lost)
     )
-    if low <= found.lost <= high and found.lost:
+    if _as_told(found, per_million):
         return passed(fact)
     return failed(
         f"{name_of(drops)} grew by {found.lost} of {found.came} packets, where "
         f"{per_million} of a million were to be lost: {low} to {high}",
         fact,
     )
+
+
+def _due(found: _Transferred, per_million: int) -> tuple[int, int]:
+    """Losses, at least and at most: not one is no loss as told, whatever chance allows."""
+    mean = found.came * per_million / MILLION
+    room = SIGMAS * math.sqrt(mean) + 1
+    return max(math.floor(mean - room), 1), math.ceil(mean + room)
+
+
+def _as_told(found: _Transferred, per_million: int) -> bool:
+    low, high = _due(found, per_million)
+    return low <= found.lost <= high
 
 
 def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
