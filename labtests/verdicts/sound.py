@@ -232,11 +232,12 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
         least = each * (datagrams - kept) - sum(_most(s, whole=False) for s in stations)
         fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
+        otherwise = "" if priority is None else ", or left it in another class"
         yield _held(
             fact,
             f"the tools on {device} report {datagrams} datagrams sent, of {each} packets each, and "
             f"{name_of(sent)} grew by {sent.increase}: {least - sent.increase} packets were lost "
-            f"inside {device}",
+            f"inside {device}{otherwise}",
         )
 
 
