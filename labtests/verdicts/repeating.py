@@ -170,6 +170,7 @@ def _repeated(
     yield _whole_messages(clean)
     yield from _noticed(evidence, found)
     yield from _told_no_more_often(evidence, found)
+    yield from _none_given_up(evidence)
     yield _sent_again(evidence, found)
     yield _as_the_closed_form(evidence, clean, found)
 
@@ -225,7 +226,7 @@ def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
         if told.increase is None:
             yield missing(told, "> 0", "events")
             continue
-        events = told.increase + (times.increase or 0)
+        events = told.increase + _waits(evidence)
         fact = fact_of(told, f">= {least}", "events", margin=events - least)
         few = f"{name_of(told)} grew by {told.increase} where {found.lost} packets were lost"
         yield passed(fact) if told.increase and events >= least else failed(few, fact)
@@ -270,6 +271,33 @@ def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Fin
         )
 
 
+def _none_given_up(evidence: Evidence) -> Iterator[Finding]:
+    """A transfer that ended whole has no completion with an error, and no queue pair gave up."""
+    place, receiver = evidence.senders[0], evidence.receiver
+    for at, counter in (
+        (place, c.REQUEST_ERRORS),
+        (place, c.RDMA_RETRIES_EXCEEDED),
+        (receiver, c.RESPONSE_ERRORS),
+    ):
+        told = evidence.change((at.device, at.port), "port", None, counter)
+        if told.increase is None and evidence.has(told):
+            yield missing(told, "= 0", "events")
+        if told.increase:
+            yield disagreement(
+                f"counters disagree: {name_of(told)} grew by {told.increase}, and the transfer "
+                "ended whole"
+            )
+
+
+def _waits(evidence: Evidence) -> int:
+    """Time-outs of either kind: a NIC that adapts them (NVIDIA: roce_adp_retrans_to) counts those
+    apart, or beside."""
+    place = evidence.senders[0]
+    kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS)
+    told = (evidence.change((place.device, place.port), "port", None, kind) for kind in kinds)
+    return sum(each.increase or 0 for each in told)
+
+
 def _time_outs(evidence: Evidence) -> Difference:
     place = evidence.senders[0]
     return evidence.change((place.device, place.port), "port", None, c.LOCAL_ACK_TIMEOUT)
@@ -310,7 +338,7 @@ def _as_the_closed_form(evidence: Evidence, clean: Evidence, found: _Transferred
 
 def _waited(evidence: Evidence, clean: Evidence) -> float:
     """At most, in the time-outs that the sender counts; in times of the transfer without loss."""
-    waits = _time_outs(evidence).increase or 0
+    waits = _waits(evidence)
     spans = [row.end_s - row.start_s for row in clean.flows[0].intervals]
     messages, of = _messages(evidence) or 0, _messages(clean) or 0
     seconds = sum(spans) * messages / of if of else 0.0
@@ -325,7 +353,7 @@ def _goodput_share(evidence: Evidence, clean: Evidence) -> float | None:
 def _said(evidence: Evidence, clean: Evidence, found: _Transferred) -> str:
     way = "only what was lost" if found.each <= SELECTIVE else "all from the lost one on"
     share = _goodput_share(evidence, clean) if evidence.flows and clean.flows else None
-    waits = _time_outs(evidence).increase
+    waits = _waits(evidence) if evidence.senders else 0
     waited = f", beside the waiting of {waits} time-outs" if waits else ""
     return (
         f"{found.lost} of {found.came} packets were lost, and {found.each:.2f} sent again for each "

@@ -157,7 +157,7 @@ def _of_receiver(evidence: Evidence, counter: str) -> Difference:
     return evidence.change((evidence.receiver.device, ""), "host", None, counter)
 
 
-def _counted_twice(  # noqa: PLR0913
+def _counted_twice(
     seen: Difference, packets: int, what: str, headers: int, *, near: float = NEAR
 ) -> Finding:
     """`near`: of the packets, so many may be missing."""

@@ -284,9 +284,17 @@ def test_each_class_of_roce_through_its_queue():
 @pytest.mark.parametrize(
     ("came", "whose", "where"),
     [
-        ({3: 9000, 5: 5000}, "queue 5 of sw p3 got 4000 packets fewer than a (at sw p1)", "queue 3 got 4000"),
-        ({3: 14000}, "got 9000 packets fewer than a (at sw p1) sent to it", "queue 3 got 9000 more"),
-        ({5: 9000, 0: 5012}, "queue 3 of sw p3 got 5000 packets fewer than b (at sw p2)", "queue 0 got 5012"),
+        (
+            {3: 9000, 5: 5000},
+            "queue 5 of sw p3 got 4000 packets fewer than a (at",
+            "queue 3 got 4000",
+        ),
+        ({3: 14000}, "got 9000 packets fewer than a (at sw p1) sent", "queue 3 got 9000 more"),
+        (
+            {5: 9000, 0: 5012},
+            "queue 3 of sw p3 got 5000 packets fewer than b (at",
+            "queue 0 got 5012",
+        ),
     ],
 )
 def test_a_class_that_goes_through_another_queue_is_named_with_its_port(came, whose, where):

@@ -94,6 +94,24 @@ def test_what_time_outs_took_is_told_beside_the_closed_form():
     assert "0.5000 of that without loss, 0.9950 by the closed form, beside" in verdict.because
 
 
+def test_time_outs_that_a_nic_adapts_take_as_long_as_others():
+    adapted = {(*A, "port", -1, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS): 2}
+    verdict = judged(transfer(100, 5, rate=5.0, grown=adapted))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "beside the waiting of 2 time-outs" in verdict.because
+    assert judged(transfer(100, 5, rate=5.0)).outcome is not Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "key",
+    [(*A, "port", -1, c.REQUEST_ERRORS), (*R, "port", -1, c.RESPONSE_ERRORS)],
+)
+def test_a_completion_with_an_error_contradicts_a_whole_transfer(key):
+    verdict = judged(transfer(100, 5, rate=9.0 / 1.005, grown={key: 1}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"{key[0]} eth0 {key[-1]} grew by 1, and the transfer ended whole" in verdict.because
+
+
 def test_a_line_that_stands_still_is_no_go_back_n():
     """Half of the goodput, where what was sent again explains half a percent."""
     verdict = judged(transfer(100, 5, rate=4.5))
