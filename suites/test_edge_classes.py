@@ -2,12 +2,12 @@
 the queue of RoCE, or of CNPs, by its UDP port *and* its DSCP. The DSCP without the port gets none
 of them: whoever writes 46 into his packets takes no part of them.
 
-Counted packets of all DSCPs (ICMP, or UDP to another port) from each sender, then RoCE.
+Counted packets of all DSCPs (ICMP, or UDP to another port) from each host, then RoCE.
 """
 
 import pytest
 
-from labtests.verdicts import classified, slowed_by_marks
+from labtests.verdicts import classified, in_their_queues, slowed_by_marks
 
 DSCPS = 46, 24  # or others, where these have no queues of their own
 EVERY = frozenset(range(8))
@@ -21,7 +21,8 @@ def test_only_roce_gets_into_its_queues_at_the_edge(incast):
     """Edge: RoCE and its CNPs are in their queues; the same DSCPs of other packets are not."""
     incast.trust_dscp()
     early, late = incast.classes(*DSCPS, rdma=True)
-    queues = {incast.queue_of(early), incast.queue_of(late)}
+    by_class = {each.tos: incast.queue_of(each) for each in (early, late)}
+    queues = set(by_class.values())
     traffic = incast.rdma(early, late)
     incast.plain_queues()
     incast.serve_alike(queues)
@@ -29,7 +30,11 @@ def test_only_roce_gets_into_its_queues_at_the_edge(incast):
     incast.ecn_at_bottleneck(incast.marking(queues))  # in theirs alone: elsewhere none is marked
 
     rest = incast.only_roce_in(early, late)
-    rounds = incast.every_dscp()
+    rounds = incast.every_dscp(back=True)
     incast.must_be_red(classified(rounds, incast.queues), because=f"reached queue {rest}")
     seen = incast.run("RoCE at the edge", traffic)
-    incast.judge(classified(rounds, (rest,) * 64), slowed_by_marks(seen))
+    swapped = dict(zip(by_class, reversed(by_class.values()), strict=True))
+    incast.must_be_red(in_their_queues(seen, swapped), because="more than was sent to it")
+    incast.judge(
+        classified(rounds, (rest,) * 64), in_their_queues(seen, by_class), slowed_by_marks(seen)
+    )

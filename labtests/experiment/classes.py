@@ -38,7 +38,8 @@ Counts = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRounds:
-    """Eight rounds from the first sender to the receiver, one of all DSCPs from every other one."""
+    """Eight rounds from the first sender to the receiver, one of all DSCPs from every other one.
+    `in_one`: from the first one, too."""
 
     lab: Lab
     roles: Roles
@@ -46,6 +47,7 @@ class ClassRounds:
     queues: tuple[int, ...]  # the bottleneck's map
     progress: Callable[[str], None]
     refresh: Refresh = LIVE
+    in_one: bool = False
 
     @property
     def span(self) -> Span:
@@ -57,7 +59,8 @@ class ClassRounds:
     def rounds(self) -> tuple[tuple[Role, Counts], ...]:
         """Who sends what, one after the other."""
         first, *others = self.roles.senders
-        return (*((first, counts) for counts in ROUNDS), *((role, EVERY) for role in others))
+        coded = (EVERY,) if self.in_one else ROUNDS
+        return (*((first, counts) for counts in coded), *((role, EVERY) for role in others))
 
     def run(self) -> tuple[tuple[PhaseRecord, ...], ...]:
         """Round by round, each with the tries that were disturbed first."""

@@ -20,6 +20,7 @@ from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.preparing import Prepared
 from labtests.experiment.refresh import measure
+from labtests.experiment.roles import Roles
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
 from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, waits_at_most
@@ -225,14 +226,20 @@ class Incast(Prepared):
         also = _Also(storm=storm, failing=failing, warnings=warnings)
         return self._phase(name, traffic, control=False, also=also)
 
-    def every_dscp(self) -> tuple[Evidence, ...]:
-        """Rounds of counted packets: all 64 DSCPs from every sender."""
+    def every_dscp(self, *, back: bool = False) -> tuple[Evidence, ...]:
+        """Rounds of counted packets: all 64 DSCPs from every sender. `back`: also from the receiver
+        to the first one, by the same maps."""
+        found = self._rounds(self.roles, in_one=False)
+        return (*found, *self._rounds(_reversed(self.roles), in_one=True)) if back else found
+
+    def _rounds(self, roles: Roles, *, in_one: bool) -> tuple[Evidence, ...]:
         rounds = ClassRounds(
             lab=self.lab,
-            roles=self.roles,
+            roles=roles,
             pace=self.pace,
             queues=self.queues,
             progress=self.progress,
+            in_one=in_one,
         )
         if self.lab.planned is not None:
             self.planned.append(rounds.span)
@@ -356,6 +363,12 @@ class _Also:
     def beside(self, phase: Phase) -> Phase:
         """The same phase with it."""
         return replace(phase, storm=self.storm, failing=self.failing, warnings=self.warnings)
+
+
+def _reversed(roles: Roles) -> Roles:
+    """The receiver as the only sender, to the first of the senders."""
+    back = replace(roles, senders=(roles.receiver,), receiver=roles.senders[0], congested=None)
+    return replace(back, line_bits_per_s=roles.senders[0].link_bits_per_s)
 
 
 def _lasting(pace: Pace, traffic: tuple[SenderPart, ...]) -> Pace:

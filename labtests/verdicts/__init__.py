@@ -7,7 +7,7 @@ integers, from proven counters, under proven congestion. Missing evidence is inc
 from labtests.verdicts.alpha import AlphaRule, follows_alpha
 from labtests.verdicts.among import all_paused, nothing_lost, out_of_balance, sound_among
 from labtests.verdicts.bursts import Burst, bursts
-from labtests.verdicts.classes import classified, undisturbed
+from labtests.verdicts.classes import classified, in_their_queues, undisturbed
 from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
@@ -72,6 +72,7 @@ __all__ = [
     "held_by_its_receiver",
     "held_by_pauses",
     "held_within",
+    "in_their_queues",
     "kept_headroom",
     "kept_its_class",
     "kept_through",

@@ -16,7 +16,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, packets, path, port_drops
+from labtests.verdicts import checks, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -26,6 +26,7 @@ from labtests.verdicts.outcome import (
     failed,
     missing,
     name_of,
+    numbered,
     passed,
     unproven,
 )
@@ -47,6 +48,94 @@ def classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Verdict:
         passing=f"{len(DSCPS)} DSCPs in {used} queues as the map says, {sum(counts)} packets, "
         "each in its queue and none elsewhere",
     )
+
+
+def in_their_queues(evidence: Evidence, queues: Mapping[int, int]) -> Verdict:
+    """Every packet of the flows of each class went through its queue of the bottleneck (`queues`:
+    by TOS byte), or was dropped there, as their NICs count it by class."""
+    own = sorted(set(queues.values()))
+    moved = sum(port_drops.queue_forwarded(evidence, queue).increase or 0 for queue in own)
+    return conclude(
+        "Did each class go through its queue?",
+        evidence,
+        _through(evidence, queues),
+        passing=f"{moved} packets went through {numbered(own)}, each class in its own",
+        remedy="look at what those ports classify what comes in by",
+    )
+
+
+def _through(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:
+    yield from checks.told(evidence)
+    if not evidence.by_class or any(flow.tos not in queues for flow in evidence.flows):
+        yield unproven("NICs do not tell how many packets of each class they sent")
+        return
+    lacking: dict[int, int] = {}
+    for queue in sorted(set(queues.values())):
+        sent = [
+            evidence.change((device, port), "priority", priority, c.TX_PACKETS)
+            for device, port, priority in _classes_of(evidence, queues, queue)
+        ]
+        came = [port_drops.queue_forwarded(evidence, queue)]
+        came.append(port_drops.queue_drops(evidence, queue))
+        equal = witnesses.equal(f"sent by NICs = forwarded + dropped, queue {queue}", sent, came)
+        if any(each.increase is None for each in (*sent, *came)) or not equal.because:
+            yield equal
+            continue
+        left, here = (sum(each.increase or 0 for each in side) for side in (sent, came))
+        lacking[queue] = left - here
+        if left - here <= packets.PART_ASTRAY * left:
+            yield equal
+    yield from _in_others(evidence, queues, lacking)
+
+
+def _classes_of(
+    evidence: Evidence, queues: Mapping[int, int], queue: int
+) -> dict[tuple[str, str, int | None], None]:
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    own = (place for place, flow in pairs if queues[flow.tos] == queue)
+    return dict.fromkeys((place.device, place.port, place.priority) for place in own)
+
+
+def _in_others(
+    evidence: Evidence, queues: Mapping[int, int], lacking: Mapping[int, int]
+) -> Iterator[Finding]:
+    """What a queue has not got, others have more than was sent to them: another class's, or one of
+    none."""
+    every = {
+        each.key[3]: each.increase or 0
+        for each in path.of_queues(evidence, evidence.bottleneck, c.QUEUE_FORWARDED_PACKETS)
+    }
+    none = {queue: n for queue, n in every.items() if queue not in queues.values()}
+    surplus = none | {queue: -n for queue, n in lacking.items() if n < 0}
+    for queue, packets_lacking in lacking.items():
+        sent = _sent_by(evidence, queues, queue)
+        if packets_lacking <= packets.PART_ASTRAY * sum(sent.values()):
+            continue
+        took, most = max(surplus.items(), key=lambda each: each[1], default=(queue, 0))
+        alone = [at for at, n in sent.items() if abs(n - packets_lacking) <= path.STRAYS]
+        whose = " and ".join(alone[:1] or sent)
+        said = (
+            f"queue {queue} of {' '.join(evidence.bottleneck)} got {packets_lacking} packets fewer "
+            f"than {whose} sent to it"
+        )
+        if 2 * most >= packets_lacking:
+            yield failed(f"{said}, and queue {took} got {most} more than was sent to it")
+        else:
+            yield unproven(f"{said}, and no other one got as many more")
+
+
+def _sent_by(evidence: Evidence, queues: Mapping[int, int], queue: int) -> dict[str, int]:
+    """Packets of the classes of a queue, by the switch port and the host behind it."""
+    found: dict[str, int] = {}
+    for place in {(p.device, p.port): p for p in evidence.senders}.values():
+        sent = [
+            evidence.change((device, port), "priority", priority, c.TX_PACKETS).increase or 0
+            for device, port, priority in _classes_of(evidence, queues, queue)
+            if (device, port) == (place.device, place.port)
+        ]
+        if sent:
+            found[f"{place.device} (at {place.switch} {place.switch_port})"] = sum(sent)
+    return found
 
 
 def undisturbed(evidence: Evidence) -> bool:

@@ -1,6 +1,7 @@
 """Where what a queue dropped had come in, as far as counters tell it: for the sentence of a loss.
 
-Of a queue that one port alone feeds, that port. Of several, those that sent no pause frame while
+Of a queue that one port alone feeds, that port; its PFC is suspected unless it paused as often as
+at other times. Of several, those that sent no pause frame while
 the queue dropped, as samples show it, and did before or after. Behind several switches it is not
 told: what is dropped came in by a cable between two of them.
 """
@@ -25,27 +26,38 @@ def came_in_at(evidence: Evidence, queues: Iterable[int]) -> Iterator[str]:
             (place,) = silent
             where = f"{place.switch} {place.switch_port} (from {place.device})"
             alone = "alone" if len(ports) == 1 else "also, which sent no pause frame meanwhile"
-            yield (
-                f"what {numbered([queue])} lost came in at {where} {alone}: its PFC may have been "
-                "off for a while"
-            )
+            off = ": its PFC may have been off for a while"
+            if len(ports) == 1 and _paused_on(evidence, queue, place):
+                off = ", which paused as often as at other times"
+            yield f"what {numbered([queue])} lost came in at {where} {alone}{off}"
 
 
 def _feeding(evidence: Evidence, queue: int) -> list[Place]:
     return [place for place in evidence.senders if place.queue == queue]
 
 
+def _paused_on(evidence: Evidence, queue: int, place: Place) -> bool:
+    """Whether, in the samples in which the queue dropped, it paused at least half as often as in
+    the others."""
+    if evidence.refresh.seconds != 0:
+        return False
+    when, sent = _dropping(evidence, queue), _pauses(evidence, place)
+    meanwhile = [sent.get(span, 0) for span in when]
+    others = [more for span, more in sent.items() if span not in when]
+    if not meanwhile or not when <= set(sent):
+        return False
+    usual = sum(others) / len(others) if others else 1.0
+    return sum(meanwhile) / len(meanwhile) >= max(usual / 2, 1.0)
+
+
 def _silent(evidence: Evidence, queue: int, feeding: list[Place]) -> list[Place]:
     """Those that did not pause in any interval of samples in which the queue dropped."""
     if evidence.refresh.seconds != 0:
         return []  # counters of queues and of pauses are then of different moments
-    lost = _growth(evidence, (*evidence.bottleneck, "queue", queue, c.QUEUE_DROPPED_PACKETS))
-    when = {span for span, more in lost.items() if more}
+    when = _dropping(evidence, queue)
     found, pausing = list[Place](), False
     for place in feeding:
-        priority = place.queue if place.priority is None else place.priority
-        port = (place.switch, place.switch_port)
-        sent = _growth(evidence, (*port, "priority", priority, c.PFC_TX_FRAMES))
+        sent = _pauses(evidence, place)
         if not when or not when <= set(sent):
             return []
         meanwhile = sum(sent[span] for span in when)
@@ -53,6 +65,18 @@ def _silent(evidence: Evidence, queue: int, feeding: list[Place]) -> list[Place]
         if not meanwhile and any(sent.values()):
             found.append(place)
     return found if pausing else []
+
+
+def _dropping(evidence: Evidence, queue: int) -> set[float]:
+    """The spans of samples in which it did."""
+    lost = _growth(evidence, (*evidence.bottleneck, "queue", queue, c.QUEUE_DROPPED_PACKETS))
+    return {span for span, more in lost.items() if more}
+
+
+def _pauses(evidence: Evidence, place: Place) -> dict[float, int]:
+    priority = place.queue if place.priority is None else place.priority
+    port = (place.switch, place.switch_port)
+    return _growth(evidence, (*port, "priority", priority, c.PFC_TX_FRAMES))
 
 
 def _growth(evidence: Evidence, key: tuple[str, str, str, int, str]) -> dict[float, int]:

@@ -67,8 +67,7 @@ def repeated_what_was_lost(evidence: Evidence, *, clean: Evidence, per_million: 
         evidence,
         _repeated(evidence, clean, found, per_million),
         passing="" if found is None else _said(evidence, clean, found),
-        remedy="look at the NICs' counters of NAKs and time-outs, and at how they repeat "
-        "(go-back-N or selectively)",
+        remedy=_remedy(found, per_million),
     )
 
 
@@ -101,6 +100,16 @@ class _Transferred:
         """The closed form, of what was lost."""
         share = self.lost / self.came if self.came else 0.0
         return 1 / (1 + self.each * share / (1 - share)) if share < 1 else 0.0
+
+
+def _remedy(found: _Transferred | None, per_million: int) -> str:
+    """Who has to be looked at first: whatever else is red follows from another number of losses."""
+    if found is not None and not _as_told(found, per_million):
+        return "look at the netem of that queue (tc -s qdisc)"
+    return (
+        "look at the NICs' counters of NAKs and time-outs, and at how they repeat "
+        "(go-back-N or selectively)"
+    )
 
 
 def _counted(evidence: Evidence, clean: Evidence) -> _Transferred | None:
@@ -161,6 +170,7 @@ def _repeated(
     yield _whole_messages(clean)
     yield from _noticed(evidence, found)
     yield from _told_no_more_often(evidence, found)
+    yield from _none_given_up(evidence)
     yield _sent_again(evidence, found)
     yield _as_the_closed_form(evidence, clean, found)
 
@@ -178,20 +188,30 @@ def _accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def _lost_as_told(evidence: Evidence, found: _Transferred, per_million: int) -> Finding:
     """By chance; what a full queue drops, or a counter that stands still, is no such loss."""
-    mean = found.came * per_million / MILLION
-    room = SIGMAS * math.sqrt(mean) + 1
-    low, high = max(math.floor(mean - room), 0), math.ceil(mean + room)
+    low, high = _due(found, per_million)
     drops = port_drops.queue_drops(evidence, evidence.queues[0])
     fact = fact_of(
         drops, f"{low} to {high}", "packets", margin=min(found.lost - low, high - found.lost)
     )
-    if low <= found.lost <= high and found.lost:
+    if _as_told(found, per_million):
         return passed(fact)
     return failed(
         f"{name_of(drops)} grew by {found.lost} of {found.came} packets, where "
         f"{per_million} of a million were to be lost: {low} to {high}",
         fact,
     )
+
+
+def _due(found: _Transferred, per_million: int) -> tuple[int, int]:
+    """Losses, at least and at most: not one is no loss as told, whatever chance allows."""
+    mean = found.came * per_million / MILLION
+    room = SIGMAS * math.sqrt(mean) + 1
+    return max(math.floor(mean - room), 1), math.ceil(mean + room)
+
+
+def _as_told(found: _Transferred, per_million: int) -> bool:
+    low, high = _due(found, per_million)
+    return low <= found.lost <= high
 
 
 def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
@@ -206,7 +226,7 @@ def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
         if told.increase is None:
             yield missing(told, "> 0", "events")
             continue
-        events = told.increase + (times.increase or 0)
+        events = told.increase + _waits(evidence)
         fact = fact_of(told, f">= {least}", "events", margin=events - least)
         few = f"{name_of(told)} grew by {told.increase} where {found.lost} packets were lost"
         yield passed(fact) if told.increase and events >= least else failed(few, fact)
@@ -251,6 +271,33 @@ def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Fin
         )
 
 
+def _none_given_up(evidence: Evidence) -> Iterator[Finding]:
+    """A transfer that ended whole has no completion with an error, and no queue pair gave up."""
+    place, receiver = evidence.senders[0], evidence.receiver
+    for at, counter in (
+        (place, c.REQUEST_ERRORS),
+        (place, c.RDMA_RETRIES_EXCEEDED),
+        (receiver, c.RESPONSE_ERRORS),
+    ):
+        told = evidence.change((at.device, at.port), "port", None, counter)
+        if told.increase is None and evidence.has(told):
+            yield missing(told, "= 0", "events")
+        if told.increase:
+            yield disagreement(
+                f"counters disagree: {name_of(told)} grew by {told.increase}, and the transfer "
+                "ended whole"
+            )
+
+
+def _waits(evidence: Evidence) -> int:
+    """Time-outs of either kind: a NIC that adapts them (NVIDIA: roce_adp_retrans_to) counts those
+    apart, or beside."""
+    place = evidence.senders[0]
+    kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS)
+    told = (evidence.change((place.device, place.port), "port", None, kind) for kind in kinds)
+    return sum(each.increase or 0 for each in told)
+
+
 def _time_outs(evidence: Evidence) -> Difference:
     place = evidence.senders[0]
     return evidence.change((place.device, place.port), "port", None, c.LOCAL_ACK_TIMEOUT)
@@ -291,7 +338,7 @@ def _as_the_closed_form(evidence: Evidence, clean: Evidence, found: _Transferred
 
 def _waited(evidence: Evidence, clean: Evidence) -> float:
     """At most, in the time-outs that the sender counts; in times of the transfer without loss."""
-    waits = _time_outs(evidence).increase or 0
+    waits = _waits(evidence)
     spans = [row.end_s - row.start_s for row in clean.flows[0].intervals]
     messages, of = _messages(evidence) or 0, _messages(clean) or 0
     seconds = sum(spans) * messages / of if of else 0.0
@@ -306,7 +353,7 @@ def _goodput_share(evidence: Evidence, clean: Evidence) -> float | None:
 def _said(evidence: Evidence, clean: Evidence, found: _Transferred) -> str:
     way = "only what was lost" if found.each <= SELECTIVE else "all from the lost one on"
     share = _goodput_share(evidence, clean) if evidence.flows and clean.flows else None
-    waits = _time_outs(evidence).increase
+    waits = _waits(evidence) if evidence.senders else 0
     waited = f", beside the waiting of {waits} time-outs" if waits else ""
     return (
         f"{found.lost} of {found.came} packets were lost, and {found.each:.2f} sent again for each "

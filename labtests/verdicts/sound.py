@@ -158,7 +158,9 @@ def _least_bits_per_s(evidence: Evidence) -> float:
 def _nobody_was_starved(
     evidence: Evidence, excused: tuple[FlowResult, ...] = ()
 ) -> Iterator[Finding]:
-    """Flows that are as fast as they can be had some part of the line: a load, not a word."""
+    """Flows that are as fast as they can be had some part of the line: a load, not a word. A
+    transfer that its sender's NIC waited in, by its time-outs, is as long as these."""
+    excused = (*excused, *_waiting(evidence))
     unpaced = [f for f in evidence.flows if not f.offered_bits_per_s and f not in excused]
     least = _least_bits_per_s(evidence)
     for flow in unpaced:
@@ -174,6 +176,17 @@ def _nobody_was_starved(
                         f"{flow.sender} stalled: it sent nothing by {flow.tool} from "
                         f"{row.start_s:.3g} to {row.end_s:.3g} s"
                     )
+
+
+def _waiting(evidence: Evidence) -> Iterator[FlowResult]:
+    """Transfers of a number of messages, whose sender's NIC counted time-outs. What these are due
+    to is asked elsewhere (witnesses.py, repeating.py)."""
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        nic = (place.device, place.port)
+        kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS)
+        waited = any(evidence.change(nic, "port", None, kind).increase for kind in kinds)
+        if flow.is_rdma and flow.ran_s is not None and waited:
+            yield flow
 
 
 def nics_sent_it(evidence: Evidence) -> Iterator[Finding]:
@@ -220,11 +233,12 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
         least = each * (datagrams - kept) - sum(_most(s, whole=False) for s in stations)
         fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
+        otherwise = "" if priority is None else ", or left it in another class"
         yield _held(
             fact,
             f"the tools on {device} report {datagrams} datagrams sent, of {each} packets each, and "
             f"{name_of(sent)} grew by {sent.increase}: {least - sent.increase} packets were lost "
-            f"inside {device}",
+            f"inside {device}{otherwise}",
         )
 
 

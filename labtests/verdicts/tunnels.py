@@ -120,9 +120,11 @@ def _in_queue(evidence: Evidence, queue: int, sent: int, astray: Difference | No
 
 
 def _capable(evidence: Evidence) -> Iterator[Finding]:
+    """Each that a tool got was counted twice; of those that it did not, the stack has some more."""
     seen = _of_receiver(evidence, c.IP_IN_ECT0_PACKETS)
     received = sum(flow.received_datagrams or 0 for flow in evidence.flows)
-    yield _counted_twice(seen, received, "ECN-capable datagrams were received", HEADERS)
+    what = "ECN-capable datagrams were received"
+    yield _counted_twice(seen, received, what, HEADERS, near=0.0)
 
 
 def came_out_marked(evidence: Evidence, *, headers: int = HEADERS) -> Verdict:
@@ -155,19 +157,24 @@ def _of_receiver(evidence: Evidence, counter: str) -> Difference:
     return evidence.change((evidence.receiver.device, ""), "host", None, counter)
 
 
-def _counted_twice(seen: Difference, packets: int, what: str, headers: int) -> Finding:
+def _counted_twice(
+    seen: Difference, packets: int, what: str, headers: int, *, near: float = NEAR
+) -> Finding:
+    """`near`: of the packets, so many may be missing."""
+    due = headers * packets
+    low = due - round(near * packets) * headers - path.STRAYS
+    high = due + round(NEAR * packets) * headers + path.STRAYS
     if seen.increase is None:
         return missing(seen, f"{headers} x {packets}", "packets")
-    room = round(NEAR * packets) * headers + path.STRAYS
-    off = abs(seen.increase - headers * packets)
-    fact = fact_of(seen, f"{headers} x {packets} within {room}", "packets", margin=room - off)
+    margin = min(seen.increase - low, high - seen.increase)
+    fact = fact_of(seen, f"{headers} x {packets}: {low} to {high}", "packets", margin=margin)
     if packets < FEWEST:
         return unproven(f"{packets} {what}: too few", fact)
     said = f"{name_of(seen)} grew by {seen.increase} where {packets} {what}"
     if not seen.increase:
         return unproven(f"{said}: none of any header, or the counter stands still", fact)
-    if off <= room:
+    if margin >= 0:
         return passed(fact)
-    if seen.increase < headers * packets:
+    if seen.increase < due:
         return failed(f"{said}: not {headers} for each, outer and inner header", fact)
     return unproven(said, fact)

@@ -1,11 +1,14 @@
 """Who sends which counted packets, and how often a round is tried."""
 
+from dataclasses import replace
+
 import pytest
 from hosts_of import roles
 
 from labtests.experiment import SIMULATED, Roles
 from labtests.experiment import classes as module
-from labtests.experiment.classes import SPACINGS, ClassRounds
+from labtests.experiment.classes import EVERY, SPACINGS, ClassRounds
+from labtests.experiment.incast import _reversed
 from labtests.experiment.settings import DeviceSettings
 
 
@@ -30,6 +33,14 @@ def test_every_sender_sends_all_64():
     assert {name: sorted(dscps) for name, dscps in sent.items()} == {
         name: list(range(64)) for name in ("h1", "h2", "h3", "h4")
     }
+
+
+def test_the_way_back_is_one_round_of_the_receiver_to_the_first_sender():
+    there = rounds_of(2)
+    back = replace(there, roles=_reversed(there.roles), in_one=True)
+    ((role, counts),) = back.rounds
+    assert (role.name, back.roles.receiver.name, counts) == ("h3", "h1", EVERY)
+    assert back.roles.bottleneck == there.roles.senders[0].switch
 
 
 def test_no_two_dscps_of_a_round_are_sent_in_the_same_number():

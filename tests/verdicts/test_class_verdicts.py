@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 from handmade import A, R, flow, reading
+from handmade_rdma import evidence, place
+from handmade_rdma import flow as queue_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +13,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowStatus
 from labtests.experiment.classes import EVERY
 from labtests.measure.evidence import Crossing, Evidence
-from labtests.verdicts import Outcome, classified, undisturbed
+from labtests.verdicts import Outcome, classified, in_their_queues, undisturbed
 
 BY_THREE = tuple(dscp >> 3 for dscp in range(64))
 maps = st.lists(st.integers(min_value=0, max_value=7), min_size=64, max_size=64).map(tuple)
@@ -253,3 +255,62 @@ def test_a_port_that_ignores_dscp_gives_its_sums():
     own = sum(NUMBERS[:8]), sum(NUMBERS[8:16])
     said = f"b: queue 0 got {sum(NUMBERS)} of {own[0]} packets, queue 1 got 0 of {own[1]} packets"
     assert said in verdict.because
+
+
+BY_TOS = {184: 5, 96: 3}
+SENT = {"a": 9000, "b": 5000}
+
+
+def roce(came, **grown):
+    """Of a, in the class of queue 5, and of b, in that of 3. `came`: what each queue got."""
+    counters = {("sw", "p3", "queue", queue, c.QUEUE_DROPPED_PACKETS): 0 for queue in (0, 3, 5)}
+    for queue in (0, 3, 5):
+        counters["sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS] = came.get(queue, 0)
+    for host, priority in (("a", 5), ("b", 3)):
+        counters[host, "eth0", "priority", priority, c.TX_PACKETS] = SENT[host]
+        counters["r", "eth0", "priority", priority, c.RX_PACKETS] = SENT[host]
+    counters |= grown
+    own = {key: number for key, number in counters.items() if number is not None}
+    flows = (replace(queue_pair("a"), tos=184), replace(queue_pair("b"), tos=96))
+    return evidence(own, (replace(place("a"), priority=5, queue=5), place("b")), flows)
+
+
+def test_each_class_of_roce_through_its_queue():
+    verdict = in_their_queues(roce({5: 9000, 3: 5000, 0: 12}), BY_TOS)
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "14000 packets went through queues 3 and 5, each class in its own" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("came", "whose", "where"),
+    [
+        (
+            {3: 9000, 5: 5000},
+            "queue 5 of sw p3 got 4000 packets fewer than a (at",
+            "queue 3 got 4000",
+        ),
+        ({3: 14000}, "got 9000 packets fewer than a (at sw p1) sent", "queue 3 got 9000 more"),
+        (
+            {5: 9000, 0: 5012},
+            "queue 3 of sw p3 got 5000 packets fewer than b (at",
+            "queue 0 got 5012",
+        ),
+    ],
+)
+def test_a_class_that_goes_through_another_queue_is_named_with_its_port(came, whose, where):
+    verdict = in_their_queues(roce(came), BY_TOS)
+    assert verdict.outcome is Outcome.FAIL, verdict.because
+    assert whose in verdict.because
+    assert where in verdict.because
+
+
+@pytest.mark.parametrize("came", [{5: 8999, 3: 5000}, {5: 9000, 3: 5001}, {5: 9000}])
+def test_packets_in_no_queue_or_too_many_leave_it_open(came):
+    assert in_their_queues(roce(came), BY_TOS).outcome is Outcome.INCONCLUSIVE
+
+
+def test_nothing_is_said_of_classes_that_nobody_counts():
+    seen = roce({5: 9000, 3: 5000})
+    untold = tuple(r for r in seen.after if r.key[-1] != c.TX_PACKETS)
+    assert in_their_queues(replace(seen, after=untold), BY_TOS).outcome is Outcome.INCONCLUSIVE
+    assert in_their_queues(seen, {184: 5}).outcome is Outcome.INCONCLUSIVE

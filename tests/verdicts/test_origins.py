@@ -36,6 +36,20 @@ def test_a_queue_that_one_port_feeds_is_its():
     assert not list(came_in_at(replace(seen, transit=(("sw2", "p9"),)), [first.queue]))
 
 
+@pytest.mark.parametrize(
+    ("pauses", "suspected"),
+    [((5, 95, 180, 270), False), ((5, 95, 110, 200), True), ((5, 5, 5, 5), True), ((), True)],
+    ids=["as often", "seldom", "never", "not sampled"],
+)
+def test_pfc_of_a_port_that_paused_all_the_time_is_not_suspected(pauses, suspected):
+    seen = sampled((0, 0, 70, 70), pauses, ())
+    alone = replace(seen, senders=seen.senders[:1])
+    (said,) = came_in_at(alone, [3])
+    assert said.startswith("what queue 3 lost came in at sw p1 (from a) alone")
+    assert ("its PFC may have been off" in said) is suspected
+    assert ("which paused as often as at other times" in said) is not suspected
+
+
 def test_of_several_the_one_that_did_not_pause_meanwhile_is_named():
     (said,) = came_in_at(sampled((0, 0, 70, 70), (5, 9, 9, 14), (5, 9, 14, 19)), [3])
     assert said.startswith("what queue 3 lost came in at sw p1 (from a) also, which sent no pause")

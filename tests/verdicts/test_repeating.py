@@ -6,7 +6,7 @@ import pytest
 from handmade_rdma import evidence, flow, place
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import Outcome, repeated_what_was_lost
+from labtests.verdicts import Outcome, repeated_what_was_lost, sound
 
 NEEDED, PER_MILLION = 100_000, 1000
 OUT, A, R = ("sw", "p3"), ("a", "eth0"), ("r", "eth0")
@@ -94,6 +94,24 @@ def test_what_time_outs_took_is_told_beside_the_closed_form():
     assert "0.5000 of that without loss, 0.9950 by the closed form, beside" in verdict.because
 
 
+def test_time_outs_that_a_nic_adapts_take_as_long_as_others():
+    adapted = {(*A, "port", -1, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS): 2}
+    verdict = judged(transfer(100, 5, rate=5.0, grown=adapted))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "beside the waiting of 2 time-outs" in verdict.because
+    assert judged(transfer(100, 5, rate=5.0)).outcome is not Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "key",
+    [(*A, "port", -1, c.REQUEST_ERRORS), (*R, "port", -1, c.RESPONSE_ERRORS)],
+)
+def test_a_completion_with_an_error_contradicts_a_whole_transfer(key):
+    verdict = judged(transfer(100, 5, rate=9.0 / 1.005, grown={key: 1}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"{key[0]} eth0 {key[-1]} grew by 1, and the transfer ended whole" in verdict.because
+
+
 def test_a_line_that_stands_still_is_no_go_back_n():
     """Half of the goodput, where what was sent again explains half a percent."""
     verdict = judged(transfer(100, 5, rate=4.5))
@@ -148,3 +166,21 @@ def test_without_figures_of_the_tool_nothing_is_said():
     silent = replace(seen, flows=(replace(seen.flows[0], goodput_bits_per_s=None),))
     assert judged(silent).outcome is Outcome.INCONCLUSIVE
     assert judged(replace(seen, flows=(), senders=())).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("waits", [0, 3])
+def test_a_transfer_that_waited_for_time_outs_is_as_slow_as_they_are(waits):
+    """In a healthy lab of 25G that lost a hundredth it had 0.0235 Gb/s, in three time-outs."""
+    seen = transfer(100, 5, rate=0.0235, grown={TIMES: waits})
+    slow = replace(seen, flows=tuple(replace(each, ran_s=5.0) for each in seen.flows))
+    verdict = sound(replace(slow, line_bits_per_s=25e9))
+    assert ("is not a load" in verdict.because) is (waits == 0), verdict.because
+
+
+def test_a_queue_that_loses_another_number_is_not_the_nics_fault():
+    verdict = judged(transfer(200, 5, rate=9.0 / 1.01))
+    assert verdict.because.endswith("look at the netem of that queue (tc -s qdisc)")
+    few = judged(transfer(0), per_million=100)
+    assert "100 of a million were to be lost: 1 to 27" in few.because
+    noticed = judged(transfer(100, 5, rate=9.0 / 1.005, grown={NAKS: 0}))
+    assert "look at the NICs' counters" in noticed.because

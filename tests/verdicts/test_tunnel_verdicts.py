@@ -78,7 +78,7 @@ def test_two_classes_swapped_are_no_pass():
     assert kept_its_class(seen, TOS).outcome is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("ect", [2 * SENT, 1])
+@pytest.mark.parametrize("ect", [2 * SENT, 1, 4 * SENT - 11])
 def test_datagrams_that_are_not_capable_outside_and_inside_are_a_fail(ect):
     verdict = kept_its_class(tunnelled({ECT: ect}), TOS)
     assert verdict.outcome is Outcome.FAIL
