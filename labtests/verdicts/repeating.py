@@ -163,6 +163,7 @@ def _repeated(
     yield from _noticed(evidence, _told_at_least(evidence, found, per_million))
     yield _no_more_time_outs_than_by_chance(evidence, found)
     yield from _told_no_more_often(evidence, found)
+    yield from witnesses.no_request_failed(evidence)
     yield _sent_again(evidence, found)
     yield _as_the_closed_form(evidence, clean, found)
 

@@ -206,6 +206,7 @@ _AT_SENDER = (
     c.RX_ICRC_ERRORS,
     c.REQUEST_ERRORS,
 )
+_FAILED_AT_SENDER = (c.REQUEST_ERRORS, c.RDMA_RETRIES_EXCEEDED, c.RNR_NAK_RETRY)
 _EVERY_NIC_HAS = frozenset({c.OUT_OF_SEQUENCE, c.PACKET_SEQ_ERR, c.LOCAL_ACK_TIMEOUT})
 
 
@@ -221,6 +222,22 @@ def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
         for place in evidence.senders:
             yield from sender_repeated_nothing(evidence, place)
     yield from came_back(evidence)
+
+
+def no_request_failed(evidence: Evidence) -> Iterator[Finding]:
+    """Where losses are made on purpose and requests are repeated: none of them may end in an error,
+    nor find a receiver that is not ready. Counters that not every NIC has."""
+    for place in evidence.senders:
+        for counter in _FAILED_AT_SENDER:
+            yield from _no_repetition(evidence, _rdma(evidence, place, counter))
+    yield from _no_repetition(evidence, _rdma(evidence, evidence.receiver, c.RESPONSE_ERRORS))
+
+
+def rdma_lost_only_what_was_dropped(evidence: Evidence) -> Iterator[Finding]:
+    """Where queues may drop: a gap that a NIC sees though none of them did is a packet that was
+    lost where nothing counts it."""
+    if not _dropped(evidence):
+        yield from rdma_saw_no_loss(evidence)
 
 
 def repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:

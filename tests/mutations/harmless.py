@@ -221,6 +221,13 @@ DECLARED: tuple[Harmless, ...] = (
         suite="edge.*",
     ),
     Harmless(
+        "of RoCE that a port drops beside its queues NICs see the gap, and are asked",
+        kind=COUNTED,
+        phase="experiment RoCE at the edge",
+        counter="buffer_dropped_.*",
+        suite="edge.*",
+    ),
+    Harmless(
         "in which queue packets are is claimed, to some of them, and not that none is lost",
         kind="lost uncounted|missing|stale|twice or negative|tool",
         counter="|buffer_.*|one datagram fewer|a row .*|no rows",
@@ -242,7 +249,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "a NIC makes the packets of RoCE: none is lost before it, and no UDP of the host has them",
         kind="lost uncounted",
-        suite="(deaf|pfc_and|priority_tags|s2_|s3_|verbs|victim).*",
+        suite="(deaf|go_back|pfc_and|priority_tags|s2_|s3_|verbs|victim).*",
         place="before (the NIC|its IP stack|UDP)",
     ),
     Harmless(
@@ -415,7 +422,7 @@ DECLARED: tuple[Harmless, ...] = (
         "a port that no flow of the phase passes",
         kind=COUNTED,
         place="elsewhere",
-        suite="(marking|threshold_from).*",
+        suite="(go_back|marking|threshold_from).*",
     ),
     Harmless(
         "it only sizes the headroom of what comes after, which is judged by what was refused",
@@ -571,6 +578,50 @@ DECLARED: tuple[Harmless, ...] = (
         counter="udp_.*|out_of_sequence|packet_seq_err|duplicate_request|implied_.*|local_ack_.*|"
         "roce_adp.*|.*_cqe_error",
         suite="verbs.*",
+    ),
+    Harmless(
+        "what a transfer had in all is held against the closed form: a time-out makes rows still",
+        kind="tool",
+        counter="a row (still|a tenth)|no rows",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "a NIC counts the first packet behind a gap, or each: no fewer than NAKs, and no more than "
+        "were sent again",
+        kind="one less|halved",
+        place="receiver's NIC",
+        counter="out_of_sequence",
+        phase="experiment .* lost",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "one, of so many that chance may have it",
+        kind="one less",
+        place="sender's NIC",
+        counter="packet_seq_err",
+        phase="experiment .* lost",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "time-outs are no more than chance has: fewer of them leave the goodput less of an excuse",
+        kind="one less|halved",
+        place="sender's NIC",
+        counter="local_ack_timeout_err",
+        phase="experiment .* lost",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "losses on purpose are held against NAKs and time-outs; after one of these all from the "
+        "last answer on comes again, and reads have other words",
+        kind=ONE,
+        counter="duplicate_request|roce_adp.*|implied_.*",
+        phase="experiment .* lost",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "totals are asked here",
+        kind="samples",
+        suite="go_back.*",
     ),
     Harmless(
         "DCQCN is not asked: PFC holds these",

@@ -1,12 +1,14 @@
 """What `make mutations` rests on, with evidence put together by hand."""
 
 import random
+from pathlib import Path
 
 import pytest
 from capturing import Asked, Call, Case
 from harmless import why_harmless
 from judging import Judge, phases
 from mutating import KINDS, Mutation
+from mutations import LEFT_OUT, ROOT, RUNS, not_captured
 
 from labtests.capabilities import counters as c
 from labtests.experiment.judging import Judged
@@ -69,3 +71,17 @@ def test_a_loss_is_declared_harmless_nowhere(
 ) -> None:
     mutation = Mutation(kind, good, "", place, counter)
     assert not why_harmless("s1_pfc.holds", mutation)
+
+
+def test_a_suite_that_no_run_has_asked_is_named(tmp_path: Path) -> None:
+    """A testbed that lacks what it needs skips it, and says nothing."""
+    suites = [file.stem.removeprefix("test_") for file in (ROOT / "suites").glob("test_*.py")]
+    for suite in set(suites) - LEFT_OUT - {"go_back_n"}:
+        (tmp_path / f"lab--{suite}.some_test.pickle.gz").touch()
+    assert not_captured(tmp_path) == ["go_back_n"]
+    (tmp_path / "lab--go_back_n.some_test.pickle.gz").touch()
+    assert not_captured(tmp_path) == []
+
+
+def test_each_run_has_a_testbed_that_can_be_read() -> None:
+    assert all((ROOT / testbed).is_file() for testbed in RUNS)

@@ -145,6 +145,19 @@ def test_messages_of_one_size_that_have_not_as_many_packets_contradict_each_othe
     assert judged(transfer(100, 5, rate=8.95), clean=clean).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(
+    ("nic", "counter"),
+    [(A, c.REQUEST_ERRORS), (A, c.RNR_NAK_RETRY), (R, c.RESPONSE_ERRORS)],
+)
+def test_a_request_that_ended_in_an_error_contradicts_a_whole_transfer(nic, counter):
+    key = (*nic, "port", -1, counter)
+    assert judged(transfer(100, 5, rate=8.95, grown={key: 0})).outcome is Outcome.PASS
+    for number in (1, -1):
+        verdict = judged(transfer(100, 5, rate=8.95, grown={key: number}))
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert counter in verdict.because
+
+
 @pytest.mark.parametrize("grown", [{NAKS: 401}, {NAKS: 101}, {STRANGE: 450}])
 def test_more_naks_than_packets_out_of_sequence_or_more_of_these_than_sent_again(grown):
     assert judged(transfer(100, 5, rate=8.95, grown=grown)).outcome is Outcome.INCONCLUSIVE
