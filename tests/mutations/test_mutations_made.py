@@ -1,6 +1,7 @@
 """What `make mutations` rests on, with evidence put together by hand."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,31 @@ def test_a_suite_that_no_run_has_asked_is_named(tmp_path: Path) -> None:
 
 def test_each_run_has_a_testbed_that_can_be_read() -> None:
     assert all((ROOT / testbed).is_file() for testbed in RUNS)
+
+
+def test_a_ports_drop_is_excused_only_where_nics_count_classes(good: Evidence) -> None:
+    whole = Mutation("lost and counted", good, "", "bottleneck", c.NET_RX_DROPPED)
+    assert good.by_class
+    assert why_harmless("s1_pfc.holds", whole)
+    nobody = replace(good, senders=tuple(replace(p, priority=None) for p in good.senders))
+    assert not why_harmless("s1_pfc.holds", replace(whole, seen=nobody))
+
+
+@pytest.mark.parametrize(
+    ("suite", "place", "counter"),
+    [
+        ("tunnels.marks_survive", "receiver's host", c.IP_IN_CE_PACKETS),
+        ("tcp_ecn.marks", "sender's host", c.TCP_RETRANSMITTED_SEGMENTS),
+        ("verbs.each", "sender's NIC", c.OUT_OF_SEQUENCE),
+        ("verbs.each", "receiver's NIC", c.PACKET_SEQ_ERR),
+        ("verbs.each", "sender's switch port", c.QUEUE_DROPPED_PACKETS),
+        ("s1_pfc.holds", "sender's switch port", c.RX_OVERSIZE_PACKETS),
+        ("edge_classes.only_roce", "bottleneck", c.QUEUE_FORWARDED_PACKETS),
+    ],
+)
+def test_what_a_suite_claims_is_not_excused(
+    good: Evidence, suite: str, place: str, counter: str
+) -> None:
+    seen = replace(good, name="round 1 of 9, a" if suite.startswith("edge") else good.name)
+    for kind in ("more", "frozen", "missing"):
+        assert not why_harmless(suite, Mutation(kind, seen, "", place, counter))
