@@ -137,6 +137,7 @@ RX_ICRC_ERRORS = "rx_icrc_encapsulated"  # packets: wrong ICRC, dropped
 ADAPTIVE_RETRANSMISSIONS = "roce_adp_retrans"  # events
 ADAPTIVE_RETRANSMISSION_TIMEOUTS = "roce_adp_retrans_to"  # events
 RDMA_RETRIES_EXCEEDED = "retry_exceeded_err"  # rdma_rxe, events: a QP has given up
+RDMA_RETRIES = "completer_retry_err"  # rdma_rxe, events: it sent again, for a NAK or a time-out
 RDMA_SEND_ERRORS = "send_err"  # rdma_rxe, packets: the host's own stack did not take them
 RDMA_SENT_PACKETS = "sent_pkts"  # rdma_rxe: every RoCE packet, acknowledgements too
 RDMA_RECEIVED_PACKETS = "rcvd_pkts"

@@ -23,7 +23,7 @@ from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Roles
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
-from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, waits_at_most
+from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, by_chance_at_most
 from labtests.workloads import FlowTool, PauseStorm, Perftest
 from labtests.workloads.perftest import FEWEST_MESSAGES
 
@@ -151,7 +151,7 @@ class Incast(Prepared):
         again = self._packets_of(tool) * (per_million / MILLION) ** 2  # lost, of each message
         messages = round(self.pace.load_s / (each_s + again * TIMEOUT_S))
         losing = replace(tool, messages=max(messages, FEWEST_MESSAGES))
-        waits = waits_at_most(messages * again) if per_million else 0
+        waits = by_chance_at_most(messages * again) if per_million else 0
         lasts_s = TWICE * self.pace.load_s + waits * LONGEST_WAIT_S
         return (SenderPart(role=one, tool=losing, starts_after_s=0.0, lasts_s=lasts_s),)
 

@@ -172,6 +172,11 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     shown = _shown(evidence, hop)
     if any(later.value < earlier.value for earlier, later in pairwise(shown)):
         return unproven(f"{where}: samples of its packets ran backwards: wrapped, reset or cleared")
+    if shown and whole.after and (whole.after.value or 0) < shown[-1].value:
+        return unproven(
+            f"{where}: samples show {shown[-1].value}, and its final counter is "
+            f"{whole.after.value}: one of the two is stale, or was reset"
+        )
     apart = [(a, b) for a, b in combinations(shown, 2) if b.earliest_s - a.latest_s >= STILL_S]
     still = [(a, b) for a, b in apart if a.value == b.value]
     longest_s = max((b.earliest_s - a.latest_s for a, b in still), default=0.0)

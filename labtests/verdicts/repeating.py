@@ -43,7 +43,8 @@ SELECTIVE = 1.25
 """Packets sent again for each lost one, at most, where only those are repeated: a repetition may be
 lost, too, and the last packet of a message be asked for twice."""
 NOTICED = 0.5
-"""Of the losses that no other one is near, at least so many are told by a NAK or a time-out."""
+"""Of the losses that no other one is near, at least so many are told by a NAK or a time-out, where
+only what was lost is repeated: one answer may ask for several."""
 TIMEOUT_S = 4.096e-6 * 2**18
 """Of a queue pair that rdma_cm connects, as Linux sets it up (4.096 us * 2**exponent, InfiniBand
 specification 9.7.6.1.3)."""
@@ -71,8 +72,8 @@ def repeated_what_was_lost(evidence: Evidence, *, clean: Evidence, per_million: 
     )
 
 
-def waits_at_most(mean: float) -> int:
-    """For repetitions that are lost, too, where so many are in the mean."""
+def by_chance_at_most(mean: float) -> int:
+    """Of losses that are so many in the mean, as those of repetitions."""
     return math.floor(mean + SIGMAS * math.sqrt(mean) + 1)
 
 
@@ -168,7 +169,8 @@ def _repeated(
             yield from map(or_unproven, port_drops.no_drop(clean, queue))
     yield from witnesses.rdma_saw_no_loss(clean)
     yield _whole_messages(clean)
-    yield from _noticed(evidence, found)
+    yield from _noticed(evidence, _told_at_least(evidence, found, per_million))
+    yield _no_more_time_outs_than_by_chance(evidence, found)
     yield from _told_no_more_often(evidence, found)
     yield from _none_given_up(evidence)
     yield _sent_again(evidence, found)
@@ -178,12 +180,14 @@ def _repeated(
 def _accounted(evidence: Evidence) -> Iterator[Finding]:
     """By class, or by rdma_rxe, where hosts count so; else the cables' counts are held against the
     ports' (sound), and nothing else is in the queue."""
-    rxe = evidence.change(
-        (evidence.receiver.device, evidence.receiver.port), "port", None, c.RDMA_RECEIVED_PACKETS
-    )
-    if evidence.by_class or evidence.has(rxe):
+    if evidence.by_class or _is_soft_roce(evidence):
         yield from packets.of_streams(evidence)
     yield from port_drops.switch_ports_agree(evidence)
+
+
+def _is_soft_roce(evidence: Evidence) -> bool:
+    nic = (evidence.receiver.device, evidence.receiver.port)
+    return evidence.has(evidence.change(nic, "port", None, c.RDMA_RECEIVED_PACKETS))
 
 
 def _lost_as_told(evidence: Evidence, found: _Transferred, per_million: int) -> Finding:
@@ -214,32 +218,46 @@ def _as_told(found: _Transferred, per_million: int) -> bool:
     return low <= found.lost <= high
 
 
-def _noticed(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
+def _told_at_least(evidence: Evidence, found: _Transferred, per_million: int) -> int:
+    """Of go-back-N each loss is told, by a NAK or a time-out, but for those behind a gap: nobody
+    waits for these. What came there, the queue tells; chance loses as much of that as of all.
+    rdma_rxe counts no NAK that acknowledges nothing (rxe_comp.c, check_ack)."""
+    if found.each <= SELECTIVE or _is_soft_roce(evidence):
+        alone = found.lost / (1 + found.each * found.lost / found.came)
+        return max(math.ceil(NOTICED * alone), 1)
+    share = per_million / MILLION
+    behind = (found.repeated - found.lost) * share / (1 - share)
+    return max(found.lost - by_chance_at_most(behind), 1)
+
+
+def _noticed(evidence: Evidence, least: int) -> Iterator[Finding]:
     """By the receiver, that packets came out of sequence; by the sender, as NAKs and time-outs."""
     place, receiver = evidence.senders[0], evidence.receiver
+    drops = port_drops.queue_drops(evidence, evidence.queues[0])
     strange = evidence.change((receiver.device, receiver.port), "port", None, c.OUT_OF_SEQUENCE)
     naks = evidence.change((place.device, place.port), "port", None, c.PACKET_SEQ_ERR)
-    times = _time_outs(evidence)
-    alone = found.lost / (1 + found.each * found.lost / found.came)
-    least = max(math.ceil(NOTICED * alone), 1)
     for told in (strange, naks):
         if told.increase is None:
             yield missing(told, "> 0", "events")
             continue
         events = told.increase + _waits(evidence)
         fact = fact_of(told, f">= {least}", "events", margin=events - least)
-        few = f"{name_of(told)} grew by {told.increase} where {found.lost} packets were lost"
+        few = f"{name_of(told)} grew by {told.increase} where {drops.increase} packets were lost"
         yield passed(fact) if told.increase and events >= least else failed(few, fact)
-    most = waits_at_most(found.lost**2 / found.came)
-    if times.increase is None:
-        yield missing(times, "known", "events")
-        return
-    fact = fact_of(times, f"<= {most}", "events", margin=most - times.increase)
+
+
+def _no_more_time_outs_than_by_chance(evidence: Evidence, found: _Transferred) -> Finding:
+    """As many as repetitions are lost, too."""
+    times, waits = _time_outs(evidence), _waited_for(evidence)
+    most = by_chance_at_most(found.lost**2 / found.came)
+    if waits is None:
+        return missing(times, "known", "events")
+    fact = fact_of(times, f"<= {most}", "events", margin=most - waits)
     often = (
-        f"{name_of(times)} grew by {times.increase}, where chance loses {most} repetitions at "
+        f"{name_of(times)} grew by {waits}, where chance loses {most} repetitions at "
         "most: losses are not told by NAKs, or answers are lost"
     )
-    yield passed(fact) if times.increase <= most else failed(often, fact)
+    return passed(fact) if waits <= most else failed(often, fact)
 
 
 def _whole_messages(clean: Evidence) -> Finding:
@@ -255,7 +273,8 @@ def _whole_messages(clean: Evidence) -> Finding:
 
 
 def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Finding]:
-    """A NAK answers a packet out of sequence, and of go-back-N each of these is sent again."""
+    """A NAK answers a packet out of sequence, one for each that is lost; and of go-back-N each of
+    these is sent again."""
     place, receiver = evidence.senders[0], evidence.receiver
     strange, naks = (
         evidence.change((at.device, at.port), "port", None, counter).increase or 0
@@ -263,6 +282,10 @@ def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Fin
     )
     if naks > strange:
         yield disagreement(f"counters disagree: {naks} NAKs for {strange} packets out of sequence")
+    if found.each > SELECTIVE and naks > found.lost:
+        yield disagreement(
+            f"counters disagree: {naks} NAKs for {found.lost} packets that were lost"
+        )
     again = found.repeated - found.lost
     if found.each > SELECTIVE and strange > again + path.STRAYS:
         yield disagreement(
@@ -272,11 +295,13 @@ def _told_no_more_often(evidence: Evidence, found: _Transferred) -> Iterator[Fin
 
 
 def _none_given_up(evidence: Evidence) -> Iterator[Finding]:
-    """A transfer that ended whole has no completion with an error, and no queue pair gave up."""
+    """A transfer that ended whole has no completion with an error, no queue pair gave up, and none
+    found a receiver that was not ready."""
     place, receiver = evidence.senders[0], evidence.receiver
     for at, counter in (
         (place, c.REQUEST_ERRORS),
         (place, c.RDMA_RETRIES_EXCEEDED),
+        (place, c.RNR_NAK_RETRY),
         (receiver, c.RESPONSE_ERRORS),
     ):
         told = evidence.change((at.device, at.port), "port", None, counter)
@@ -292,15 +317,26 @@ def _none_given_up(evidence: Evidence) -> Iterator[Finding]:
 def _waits(evidence: Evidence) -> int:
     """Time-outs of either kind: a NIC that adapts them (NVIDIA: roce_adp_retrans_to) counts those
     apart, or beside."""
-    place = evidence.senders[0]
-    kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS)
-    told = (evidence.change((place.device, place.port), "port", None, kind) for kind in kinds)
-    return sum(each.increase or 0 for each in told)
+    adapted = _at_sender(evidence, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS).increase or 0
+    return (_waited_for(evidence) or 0) + adapted
+
+
+def _waited_for(evidence: Evidence) -> int | None:
+    """Time-outs. rdma_rxe counts what it sends again for them and for NAKs in one."""
+    told = _time_outs(evidence)
+    if told.increase is None or told.key[-1] == c.LOCAL_ACK_TIMEOUT:
+        return told.increase
+    return max(told.increase - (_at_sender(evidence, c.PACKET_SEQ_ERR).increase or 0), 0)
 
 
 def _time_outs(evidence: Evidence) -> Difference:
+    again = _at_sender(evidence, c.RDMA_RETRIES)
+    return again if evidence.has(again) else _at_sender(evidence, c.LOCAL_ACK_TIMEOUT)
+
+
+def _at_sender(evidence: Evidence, counter: str) -> Difference:
     place = evidence.senders[0]
-    return evidence.change((place.device, place.port), "port", None, c.LOCAL_ACK_TIMEOUT)
+    return evidence.change((place.device, place.port), "port", None, counter)
 
 
 def _sent_again(evidence: Evidence, found: _Transferred) -> Finding:

@@ -183,7 +183,7 @@ def _waiting(evidence: Evidence) -> Iterator[FlowResult]:
     to is asked elsewhere (witnesses.py, repeating.py)."""
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         nic = (place.device, place.port)
-        kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS)
+        kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS, c.RDMA_RETRIES)
         waited = any(evidence.change(nic, "port", None, kind).increase for kind in kinds)
         if flow.is_rdma and flow.ran_s is not None and waited:
             yield flow

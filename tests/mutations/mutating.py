@@ -33,6 +33,7 @@ class Mutation:
     place: str = ""
     counter: str = ""
     load: bool = True  # of a class, queue or host that the flows of the phase use
+    data: bool = True  # the same, and of a queue by their data: not by CNPs alone
 
     @property
     def named(self) -> bool:
@@ -84,10 +85,16 @@ def _priority(place: Place) -> int:
 
 
 def _queues(seen: Evidence, port: tuple[str, str]) -> set[int]:
-    here = {n for each in seen.crossings if each.port == port for n in each.queues.values()}
     cnps = {q for *at, q in seen.cnp.queues if tuple(at) == port} if seen.cnp else set()
+    return cnps | _queues_of_data(seen, port)
+
+
+def _queues_of_data(seen: Evidence, port: tuple[str, str]) -> set[int]:
+    here = {n for each in seen.crossings if each.port == port for n in each.queues.values()}
     hops = {hop.queue for hop in seen.cycle if hop.out == port}
-    return here | cnps | hops | set(seen.queues if port == seen.bottleneck or not here else ())
+    into = {hop.into for hop in seen.cycle}  # what leaves there goes against the cycle
+    asked = port == seen.bottleneck or (not here and port not in into)
+    return here | hops | set(seen.queues if asked else ())
 
 
 def _with(seen: Evidence, after: Iterable[Reading]) -> Evidence:
@@ -125,6 +132,7 @@ def _told(kind: str, seen: Evidence, was: Reading, mutated: Evidence, now: str) 
         place_of(seen, was.device, was.port),
         was.counter,
         is_loaded(seen, was),
+        was.scope != "queue" or was.index in _queues_of_data(seen, (was.device, was.port)),
     )
 
 

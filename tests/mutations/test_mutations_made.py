@@ -1,12 +1,15 @@
 """What `make mutations` rests on, with evidence put together by hand."""
 
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from capturing import Asked, Call, Case
 from harmless import why_harmless
 from judging import Judge, phases
 from mutating import KINDS, Mutation
+from mutations import LEFT_OUT, ROOT, RUNS, not_captured
 
 from labtests.capabilities import counters as c
 from labtests.experiment.judging import Judged
@@ -69,3 +72,45 @@ def test_a_loss_is_declared_harmless_nowhere(
 ) -> None:
     mutation = Mutation(kind, good, "", place, counter)
     assert not why_harmless("s1_pfc.holds", mutation)
+
+
+def test_a_suite_that_no_run_has_asked_is_named(tmp_path: Path) -> None:
+    """A testbed that lacks what it needs skips it, and says nothing."""
+    suites = [file.stem.removeprefix("test_") for file in (ROOT / "suites").glob("test_*.py")]
+    for suite in set(suites) - LEFT_OUT - {"go_back_n"}:
+        (tmp_path / f"lab--{suite}.some_test.pickle.gz").touch()
+    assert not_captured(tmp_path) == ["go_back_n"]
+    (tmp_path / "lab--go_back_n.some_test.pickle.gz").touch()
+    assert not_captured(tmp_path) == []
+
+
+def test_each_run_has_a_testbed_that_can_be_read() -> None:
+    assert all((ROOT / testbed).is_file() for testbed in RUNS)
+
+
+def test_a_ports_drop_is_excused_only_where_nics_count_classes(good: Evidence) -> None:
+    whole = Mutation("lost and counted", good, "", "bottleneck", c.NET_RX_DROPPED)
+    assert good.by_class
+    assert why_harmless("s1_pfc.holds", whole)
+    nobody = replace(good, senders=tuple(replace(p, priority=None) for p in good.senders))
+    assert not why_harmless("s1_pfc.holds", replace(whole, seen=nobody))
+
+
+@pytest.mark.parametrize(
+    ("suite", "place", "counter"),
+    [
+        ("tunnels.marks_survive", "receiver's host", c.IP_IN_CE_PACKETS),
+        ("tcp_ecn.marks", "sender's host", c.TCP_RETRANSMITTED_SEGMENTS),
+        ("verbs.every_host", "sender's NIC", c.OUT_OF_SEQUENCE),
+        ("verbs.every_host", "receiver's NIC", c.PACKET_SEQ_ERR),
+        ("verbs.each", "sender's switch port", c.QUEUE_DROPPED_PACKETS),
+        ("s1_pfc.holds", "sender's switch port", c.RX_OVERSIZE_PACKETS),
+        ("edge_classes.only_roce", "bottleneck", c.QUEUE_FORWARDED_PACKETS),
+    ],
+)
+def test_what_a_suite_claims_is_not_excused(
+    good: Evidence, suite: str, place: str, counter: str
+) -> None:
+    seen = replace(good, name="round 1 of 9, a" if suite.startswith("edge") else good.name)
+    for kind in ("frozen", "missing", "swapped ports"):
+        assert not why_harmless(suite, Mutation(kind, seen, "", place, counter))

@@ -122,6 +122,15 @@ def test_samples_that_run_backwards_prove_neither():
     assert "sa cw queue 3: samples of its packets ran backwards" in verdict.because
 
 
+@pytest.mark.parametrize("final", [0, MOVING[-1] // 2, MOVING[-1] - 1])
+@pytest.mark.parametrize("asked", [went_on, set_free])
+def test_a_final_counter_below_its_samples_proves_neither(asked, final):
+    """Samples moved, and in the end the queue was said to have forwarded next to nothing."""
+    verdict = asked(cycle(final=final, pfc=read_as("off")))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"samples show {MOVING[-1]}, and its final counter is {final}" in verdict.because
+
+
 def test_a_counter_that_was_reset_is_no_stand_still():
     seen = cycle((1000, 2000, *[0] * 10))
     key = (*HOPS[0].out, "queue", 3, c.QUEUE_FORWARDED_PACKETS)

@@ -63,7 +63,7 @@ def test_more_or_fewer_losses_than_told_are_a_fail_of_the_queue(lost):
 
 
 @pytest.mark.parametrize(("key", "named"), [(NAKS, c.PACKET_SEQ_ERR), (STRANGE, c.OUT_OF_SEQUENCE)])
-@pytest.mark.parametrize("told", [0, 3])
+@pytest.mark.parametrize("told", [0, 3, 50, 95])
 def test_a_counter_of_losses_that_stands_still_is_named(key, named, told):
     verdict = judged(transfer(100, 5, rate=8.95, grown={key: told}))
     assert verdict.outcome is Outcome.FAIL
@@ -73,6 +73,17 @@ def test_a_counter_of_losses_that_stands_still_is_named(key, named, told):
 @pytest.mark.parametrize("key", [NAKS, STRANGE, TIMES, DROPPED, FORWARDED])
 def test_a_counter_that_is_not_there_is_no_zero(key):
     assert judged(transfer(100, 5, rate=8.95, grown={key: None})).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_loss_behind_a_gap_is_told_by_nobody():
+    """One of a hundred is lost, and a hundred sent again for each: every other loss is in these."""
+    lost, price = 2020, 1 + 100 * 0.01 / 0.99
+    dense = {"lost": lost, "each": 51, "rate": 9.0 / price}
+    half = {NAKS: lost // 2, STRANGE: lost * 50}
+    verdict = judged(transfer(**dense, grown=half | {TIMES: 10}), per_million=10_000)
+    assert verdict.outcome is not Outcome.INCONCLUSIVE, verdict.because
+    few = judged(transfer(**dense, grown=half | {NAKS: lost // 4}), per_million=10_000)
+    assert f"packet_seq_err grew by {lost // 4} where {lost} packets were lost" in few.because
 
 
 def test_time_outs_notice_losses_too():
@@ -152,7 +163,20 @@ def test_messages_of_one_size_that_have_not_as_many_packets_contradict_each_othe
     assert judged(transfer(100, 5, rate=8.95), clean=clean).outcome is Outcome.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("grown", [{NAKS: 401}, {STRANGE: 450}])
+@pytest.mark.parametrize(
+    ("nic", "counter"),
+    [(A, c.REQUEST_ERRORS), (A, c.RNR_NAK_RETRY), (R, c.RESPONSE_ERRORS)],
+)
+def test_a_request_that_ended_in_an_error_contradicts_a_whole_transfer(nic, counter):
+    key = (*nic, "port", -1, counter)
+    assert judged(transfer(100, 5, rate=8.95, grown={key: 0})).outcome is Outcome.PASS
+    for number in (1, -1):
+        verdict = judged(transfer(100, 5, rate=8.95, grown={key: number}))
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert counter in verdict.because
+
+
+@pytest.mark.parametrize("grown", [{NAKS: 401}, {NAKS: 101}, {STRANGE: 450}])
 def test_more_naks_than_packets_out_of_sequence_or_more_of_these_than_sent_again(grown):
     assert judged(transfer(100, 5, rate=8.95, grown=grown)).outcome is Outcome.INCONCLUSIVE
 
@@ -184,3 +208,9 @@ def test_a_queue_that_loses_another_number_is_not_the_nics_fault():
     assert "100 of a million were to be lost: 1 to 27" in few.because
     noticed = judged(transfer(100, 5, rate=9.0 / 1.005, grown={NAKS: 0}))
     assert "look at the NICs' counters" in noticed.because
+
+
+def test_soft_roce_counts_no_nak_that_acknowledges_nothing():
+    soft = {(*R, "port", -1, c.RDMA_RECEIVED_PACKETS): NEEDED + 400, NAKS: 60}
+    verdict = judged(transfer(100, 5, rate=8.95, grown=soft))
+    assert c.PACKET_SEQ_ERR not in verdict.because

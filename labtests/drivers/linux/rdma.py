@@ -109,9 +109,11 @@ def counts(reply: Reply, name: str) -> bool:
 def rdma_readings(
     reply: Reply, port: str, tool: str, counters: dict[str, int]
 ) -> tuple[Reading, ...]:
-    """Every counter of the RDMA device behind a port; a known one that is not shown is None."""
+    """Every counter of the RDMA device behind a port; a known one that is not shown is None.
+    rdma_rxe has none of those that are mlx5's alone."""
     shown = {_OTHER_WORDS.get(name, name): name for name in counters}
-    missing = [name for name in _KNOWN if name not in shown]
+    known = _OTHER_WORDS.values() if c.RDMA_RETRIES in counters else _KNOWN
+    missing = [name for name in known if name not in shown]
     return tuple(
         Answered(reply, port).reading(
             (name, _KNOWN.get(name) or _unit(name)),
