@@ -174,8 +174,7 @@ def test_soft_roce_is_counted_by_its_own_names_and_the_neutral_ones():
     assert found[c.PACKET_SEQ_ERR].source == "hw_counters rcvd_seq_err"
     assert found["completer_retry_err"].value == 22
     assert found[c.DUPLICATE_REQUEST].value == 5
-    assert found[c.NP_CNP_SENT].value is None
-    assert found[c.NP_CNP_SENT].missing == "hw_counters has no np_cnp_sent"
+    assert c.NP_CNP_SENT not in found  # mlx5's alone: not missing, but none of this driver's
     shown = {
         line.split(":")[0].split("/")[-1] for line in recording("hw_counters--rxe").text.split()
     }

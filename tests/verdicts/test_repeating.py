@@ -210,6 +210,26 @@ def test_a_queue_that_loses_another_number_is_not_the_nics_fault():
     assert "look at the NICs' counters" in noticed.because
 
 
+AGAIN = (*A, "port", -1, c.RDMA_RETRIES)
+SOFT = {(*R, "port", -1, c.RDMA_RECEIVED_PACKETS): NEEDED + 400, TIMES: None}
+
+
+@pytest.mark.parametrize(
+    ("naks", "again", "outcome"),
+    [
+        (74, 77, Outcome.PASS),  # three time-outs
+        (74, 74, Outcome.PASS),
+        (60, 99, Outcome.FAIL),  # 39 time-outs
+        (74, None, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_soft_roce_counts_time_outs_among_all_that_it_sends_again(naks, again, outcome):
+    clean = transfer(grown={TIMES: None, AGAIN: 0})
+    seen = transfer(129, 5, rate=8.8, grown={**SOFT, NAKS: naks, AGAIN: again})
+    verdict = judged(seen, clean, per_million=1290)
+    assert verdict.outcome is outcome, verdict.because
+
+
 def test_soft_roce_counts_no_nak_that_acknowledges_nothing():
     soft = {(*R, "port", -1, c.RDMA_RECEIVED_PACKETS): NEEDED + 400, NAKS: 60}
     verdict = judged(transfer(100, 5, rate=8.95, grown=soft))
