@@ -53,6 +53,7 @@ class ShownCounters:
             "slow-counters": self._slow_down,
             "ignores-dscp": self._ignore_dscp,
             "ignores-udp-port": self._ignore_udp_port,
+            "misplaces-roce": self._misplace_roce,
             "mistakes-pauses": self._mistake_pauses,
         }
         losses.on_heal.append(self._heal)
@@ -130,6 +131,10 @@ class ShownCounters:
     def _ignore_udp_port(self, fault: Fault) -> None:
         self._network.ignore_udp_port(self._plugged(fault))
 
+    def _misplace_roce(self, fault: Fault) -> None:
+        queues = {int(fault["dscp"]): int(fault["queue"])}
+        self._network.misplace_roce(self._plugged(fault), queues)
+
     def _mistake_pauses(self, fault: Fault) -> None:
         control = self._network.flow_control(self._plugged(fault))
         if fault["how"] not in _MISTAKES:
@@ -146,4 +151,5 @@ class ShownCounters:
         for port in self.ports:
             self._network.ignore_dscp(port, deaf=False)
             self._network.ignore_udp_port(port, ignores=False)
+            self._network.misplace_roce(port, {})
             self._network.flow_control(port).mistake_pauses()
