@@ -15,7 +15,7 @@ from labtests.verdicts import came_out_marked, kept_its_class, marked_not_droppe
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 ECT_0 = 2
-BELOW = 0.3  # of line rate, each of two classes
+BELOW = 0.6  # of line rate, all together
 STREAMS = 4  # of each sender
 
 
@@ -25,19 +25,19 @@ def test_the_class_of_a_packet_survives_its_tunnel(incast):
     """VXLAN: packets get the queue of their inner DSCP, and stay ECN-capable."""
     incast.trust_dscp()
     incast.plain_queues()
-    classes = [
-        replace(each.offering(BELOW), tos=each.tos | ECT_0) for each in incast.classes(*DSCPS)
-    ]
+    classes = [replace(each, tos=each.tos | ECT_0) for each in incast.classes(*DSCPS)]
     queues = {each.tos: incast.queue_of(each) for each in classes}
+    count = max(len(incast.senders), len(classes))  # one for each tunnel, of a class in turn
+    loads = [classes[n % len(classes)].offering(BELOW / count) for n in range(count)]
     with incast.tunnels(inherit_tos=False):
         incast.control(
             "tunnels without `tos inherit`",
-            incast.loads(*classes),
+            incast.loads(*loads),
             red=lambda seen: (kept_its_class(seen, queues),),
             because=("outer headers have another DSCP",),
         )
     with incast.tunnels():
-        seen = incast.run("tunnels with `tos inherit`", incast.loads(*classes))
+        seen = incast.run("tunnels with `tos inherit`", incast.loads(*loads))
     incast.judge(kept_its_class(seen, queues))
 
 

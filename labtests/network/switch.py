@@ -1,6 +1,6 @@
 """A switch as its operating system sees it: settings that take effect now, and counters."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any
@@ -79,6 +79,8 @@ class Switch:
         self.guards = Guards(network, ports)
         self._headroom: dict[str, int | None] = {}
         self._portless: dict[str, int] = {}
+        self._edges: dict[str, tuple[int | None, ...]] = {}
+        self._misplaced: dict[str, Mapping[int, int]] = {}
         self._deaf: dict[str, int] = {}  # trust as set, of ports that classify nothing
 
     @property
@@ -225,13 +227,24 @@ class Switch:
         (RoCEv2) by their DSCP 0..63, then of all others; None: as the maps have it."""
         record = self._port(port)
         record.edge = 0 if queues is None else self._portless.get(port, 1)
-        record.edge_queue[:] = [NONE if n is None else n for n in queues or (None,) * 128]
+        self._edges[port] = queues or (None,) * 128
+        self._place_at_edge(port)
+
+    def _place_at_edge(self, port: str) -> None:
+        queues = dict(enumerate(self._edges[port])) | dict(self._misplaced.get(port, {}))
+        self._port(port).edge_queue[:] = [NONE if n is None else n for n in queues.values()]
 
     def ignore_udp_port(self, port: str, *, ignores: bool = True) -> None:
         """Fault: where a policy asks for UDP port and DSCP, the DSCP alone is enough."""
         self._portless[port] = 2 if ignores else 1
         record = self._port(port)
         record.edge = self._portless[port] if record.edge else 0
+
+    def misplace_roce(self, port: str, queues: Mapping[int, int]) -> None:
+        """Fault: a policy puts RoCE with these DSCPs into these queues; of none: as it says."""
+        self._misplaced[port] = queues
+        if port in self._edges:
+            self._place_at_edge(port)
 
     # -- WRED and scheduling --
 

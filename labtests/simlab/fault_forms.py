@@ -168,6 +168,12 @@ FORMS: Mapping[str, FaultForm] = {
     "ignores-rate-limits": _of(
         "the port holds none of its queues to a rate, and says that it does", "port", only="switch"
     ),
+    "misplaces-roce": _of(
+        "a policy of the port puts packets to UDP port 4791 with this DSCP into this queue, "
+        "whatever it says",
+        "port dscp queue",
+        only="switch",
+    ),
     "polarised-hash": _of(
         "the switch sends all flows to a host by one of the equally short ways", only="switch"
     ),

@@ -16,6 +16,7 @@ are the same.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence, Place
@@ -23,6 +24,7 @@ from labtests.verdicts import checks, cnps, goodput, outcome
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    Outcome,
     Verdict,
     conclude,
     failed,
@@ -35,6 +37,8 @@ UPDATE_SHARE = 0.5
 """Of alpha, both what an update keeps and what a CNP adds: 512 of 1024."""
 AROUND = 0.05
 """Of the mean interval between two CNPs, what single ones may differ by."""
+UNEVEN = 1.2
+"""Of the shortest mean interval between two CNPs in the samples of a row, the longest."""
 LEAST_SHARE, MOST_SHARE = 0.75, 1.25
 """Of the rate by the formula: headers and the gaps between frames are in it, the first cuts of a
 flow (from the line's rate) and the ticks of a NIC's own timers beside it. Where alpha is 1, healthy
@@ -118,7 +122,9 @@ def follows_alpha(evidence: Evidence, rule: AlphaRule) -> Verdict:
         evidence,
         _follows(evidence, rule),
         passing=_in_words(sender, got, apart, low, high),
-        remedy=f"look at the reaction point of {sender}: dce_tcp_g, dce_tcp_rtt, rpg_gd, "
+        remedy=""
+        if low <= got <= high
+        else f"look at the reaction point of {sender}: dce_tcp_g, dce_tcp_rtt, rpg_gd, "
         "rpg_time_reset, rpg_ai_rate, and at its firmware",
     )
 
@@ -138,7 +144,9 @@ def _follows(evidence: Evidence, rule: AlphaRule) -> Iterator[Finding]:
         yield unproven(f"CNPs came each {apart[0]:.0f} us: the rate falls as long as they come")
     else:
         bounds = rule.bounds(*apart)
-        yield _within(place.device, got, apart, bounds)
+        within = _within(place.device, got, apart, bounds)
+        uneven = _unevenly(evidence) if within.outcome is Outcome.FAIL else ""
+        yield unproven(f"{within.because}, {uneven}", *within.facts) if uneven else within
         yield from _free(evidence, got, bounds[1])
 
 
@@ -184,6 +192,33 @@ def _free(evidence: Evidence, got: float, high: float) -> Iterator[Finding]:
         yield unproven(
             f"{place.device} was held by pauses for {held_s:.3g} s: its rule is not seen"
         )
+
+
+def _unevenly(evidence: Evidence) -> str:
+    """How its CNPs came in the row that is judged, by samples, where they did not come evenly."""
+    rows = goodput.rows_together(evidence, evidence.flows[0]) if evidence.flows else ()
+    place, receiver = evidence.senders[0], evidence.receiver.device
+    key = (place.device, place.port, "port", -1, c.RP_CNP_HANDLED)
+    late_s = AROUND * (rows[-1].end_s - rows[-1].start_s) if rows else 0.0
+    shown = sorted(
+        (read.time_s, read.value)
+        for read in evidence.samples
+        if rows
+        and read.key == key
+        and read.value is not None
+        and rows[-1].start_s - late_s <= read.time_s <= rows[-1].end_s + late_s
+    )
+    spans = [
+        1e6 * (end_s - start_s) / max(after - before, 1)
+        for (start_s, before), (end_s, after) in pairwise(shown)
+        if end_s > start_s
+    ]
+    if len(spans) < 2 or max(spans) <= UNEVEN * min(spans):
+        return ""
+    return (
+        f"or they came unevenly, each {min(spans):.0f} to {max(spans):.0f} us in that row: look at "
+        f"what marks, and at the notification point of {receiver}"
+    )
 
 
 def _in_words(sender: str, got: float, apart: tuple[float, float], low: float, high: float) -> str:

@@ -36,18 +36,21 @@ def _feeding(evidence: Evidence, queue: int) -> list[Place]:
     return [place for place in evidence.senders if place.queue == queue]
 
 
+PAUSED_ON = 0.9
+"""Of its pauses in other samples: with less, it may have been silent for a while."""
+
+
 def _paused_on(evidence: Evidence, queue: int, place: Place) -> bool:
-    """Whether, in the samples in which the queue dropped, it paused at least half as often as in
-    the others."""
-    if evidence.refresh.seconds != 0:
-        return False
+    """Whether it paused as often as usual in each span of samples in which the queue dropped, and
+    in those beside it: a switch that refreshes its counters may show either a span later."""
     when, sent = _dropping(evidence, queue), _pauses(evidence, place)
-    meanwhile = [sent.get(span, 0) for span in when]
-    others = [more for span, more in sent.items() if span not in when]
-    if not meanwhile or not when <= set(sent):
+    spans = sorted(sent)
+    near = {n + by for n, span in enumerate(spans) if span in when for by in (-1, 0, 1)}
+    meanwhile = [sent[spans[n]] for n in near if 0 <= n < len(spans)]
+    others = [sent[span] for n, span in enumerate(spans) if n not in near and sent[span]]
+    if not (meanwhile and others and when <= set(spans)):
         return False
-    usual = sum(others) / len(others) if others else 1.0
-    return sum(meanwhile) / len(meanwhile) >= max(usual / 2, 1.0)
+    return min(meanwhile) >= PAUSED_ON * sum(others) / len(others)
 
 
 def _silent(evidence: Evidence, queue: int, feeding: list[Place]) -> list[Place]:

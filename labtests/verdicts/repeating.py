@@ -168,6 +168,7 @@ def _repeated(
         for queue in clean.queues:
             yield from map(or_unproven, port_drops.no_drop(clean, queue))
     yield from witnesses.rdma_saw_no_loss(clean)
+    yield from witnesses.came_back(evidence)  # answers go by another port, which loses none
     yield _whole_messages(clean)
     yield from _noticed(evidence, _told_at_least(evidence, found, per_million))
     yield _no_more_time_outs_than_by_chance(evidence, found)

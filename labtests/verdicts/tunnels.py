@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence
+from labtests.capabilities.records import FlowResult
+from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Finding,
@@ -44,7 +45,8 @@ def kept_its_class(evidence: Evidence, queues: Mapping[int, int]) -> Verdict:
         passing=f"{sum(_sent(evidence, queues).values())} datagrams in tunnels went through "
         f"{numbered(sorted(set(queues.values())))}, as their inner DSCP says, and came as "
         "ECN-capable as they were sent, outside and inside",
-        remedy="look at `tos` of the tunnels: `inherit` copies the DSCP of inner packets",
+        remedy="look at `tos` of the tunnels (`inherit` copies the DSCP of inner packets), and at "
+        "what clears the ECN field on the way",
     )
 
 
@@ -58,11 +60,20 @@ def _sent(evidence: Evidence, queues: Mapping[int, int]) -> dict[int, int]:
 
 
 def _senders(evidence: Evidence, queues: Mapping[int, int], queue: int) -> Iterator[str]:
-    """Host and port of whoever sends to a queue by the inner DSCP."""
-    own = {flow.sender for flow in evidence.flows if queues.get(flow.tos) == queue}
-    for place in evidence.senders:
-        if place.device in own:
-            yield f"{place.device} {place.port}"
+    """Host and port of whoever sends to a queue by the inner DSCP; where NICs count by class, of
+    those alone that sent fewer packets of it than datagrams."""
+    pairs = zip(evidence.senders, evidence.flows, strict=False)
+    own = [(place, flow) for place, flow in pairs if queues.get(flow.tos) == queue]
+    short = [place for place, flow in own if _sent_less(evidence, place, flow)]
+    for place in dict.fromkeys(short or [place for place, _ in own]):
+        yield f"{place.device} {place.port}"
+
+
+def _sent_less(evidence: Evidence, place: Place, flow: FlowResult) -> bool:
+    """In its class, by the NIC."""
+    nic, due = (place.device, place.port), flow.sent_datagrams or 0
+    sent = evidence.change(nic, "priority", place.priority, c.TX_PACKETS)
+    return sent.increase is not None and sent.increase < due - round(NEAR * due) - path.STRAYS
 
 
 def _kept(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]:

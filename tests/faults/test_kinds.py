@@ -73,8 +73,8 @@ class Box:
         asked = {"datagram_bytes": 1472, "rate_bits_per_s": 1e9, **ENDS, **more}
         return self._begun(self.lab.network.start_udp(UdpRequest(**asked)))
 
-    def rdma(self):
-        return self._begun(self.lab.network.start_rc(RcRequest(**ENDS)))
+    def rdma(self, **more):
+        return self._begun(self.lab.network.start_rc(RcRequest(**ENDS | more)))
 
     def tcp(self):
         return self._begun(self.lab.network.start_tcp(TcpRequest(**ENDS)))
@@ -356,6 +356,29 @@ def test_a_policy_asks_for_the_dscp_alone_where_the_fault_says_so(box):
     assert in_queue_5() > 0
     box.heal(SWITCH)
     assert in_queue_5() == 0
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
+
+
+def test_a_class_of_roce_gets_the_queue_that_the_fault_says(box):
+    typed = ("acl advanced name q", "rule 0 permit udp destination-port eq 4791 dscp 24")
+    typed += ("traffic classifier q", "if-match acl name q", "traffic behavior q")
+    typed += ("remark local-precedence 5", "qos policy q", "classifier q behavior q")
+    box.says(SWITCH, "\n".join(("system-view", *typed, f"interface {FROM_A}")))
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nqos apply policy q inbound")
+
+    def used():
+        before = box.queues(OUT)
+        box.rdma(tos=24 << 2)
+        box.pass_ms(10)
+        box.end_traffic()
+        return {queue for queue, n in enumerate(box.queues(OUT)) if n > before[queue]}
+
+    assert 5 in used()
+    box.hurt("misplaces-roce", SWITCH, port=FROM_A, dscp=24, queue=2)
+    assert 2 in used()
+    assert 5 not in used()
+    box.heal(SWITCH)
+    assert 5 in used()
     box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
 
 

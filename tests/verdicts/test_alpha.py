@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from handmade import rows
+from handmade import reading, rows
 from handmade_rdma import evidence, flow, held_by_marks
 
 from labtests.capabilities import counters as c
@@ -68,6 +68,43 @@ def test_one_that_slows_down_less_is_a_failure_and_is_named(rate):
     assert verdict.outcome is Outcome.FAIL
     assert f"a had {rate:g} Gb/s" in verdict.because
     assert "it slows down less than its CNPs ask for" in verdict.because
+
+
+def sampled(*handled):
+    """Of a rate that is too high; what its NIC had handled, in samples of the last row."""
+    seen = slowed(1.2)
+    last = seen.flows[0].intervals[-1]
+    key = ("a", "eth0", "port", -1, c.RP_CNP_HANDLED)
+    return replace(
+        seen,
+        samples=tuple(reading(key, value, last.start_s + n / 2) for n, value in enumerate(handled)),
+    )
+
+
+def test_cnps_that_ceased_for_a_while_blame_no_reaction_point():
+    verdict = follows_alpha(sampled(1000, 1500, 1800), STAYS)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "they came unevenly, each 1000 to 1667 us in that row" in verdict.because
+    assert "notification point of r" in verdict.because
+    assert "look at the reaction point" not in verdict.because
+
+
+@pytest.mark.parametrize("handled", [(1000, 1500, 2000), (1000, None, 2000), ()])
+def test_cnps_that_came_evenly_or_were_not_sampled_do(handled):
+    verdict = follows_alpha(sampled(*handled), STAYS)
+    assert verdict.outcome is Outcome.FAIL
+    assert "look at the reaction point of a" in verdict.because
+
+
+def test_a_queue_that_drops_cnps_is_no_matter_of_the_reaction_point():
+    dropped = {("sw", "p1", "queue", 6, c.QUEUE_DROPPED_PACKETS): 51}
+    seen = slowed()
+    before = tuple(reading(key, 0, 9.5) for key in dropped)
+    after = tuple(reading(key, n, 13.0) for key, n in dropped.items())
+    seen = replace(seen, before=(*seen.before, *before), after=(*seen.after, *after))
+    verdict = follows_alpha(seen, STAYS)
+    assert "that of the CNPs, dropped 51 packets" in verdict.because
+    assert "look at the reaction point" not in verdict.because
 
 
 def test_half_the_cnps_explain_a_higher_rate():

@@ -38,12 +38,18 @@ def test_a_queue_that_one_port_feeds_is_its():
 
 @pytest.mark.parametrize(
     ("pauses", "suspected"),
-    [((5, 95, 180, 270), False), ((5, 95, 110, 200), True), ((5, 5, 5, 5), True), ((), True)],
-    ids=["as often", "seldom", "never", "not sampled"],
+    [
+        ((5, 95, 185, 275, 365, 455), False),
+        ((5, 95, 185, 255, 345, 435), True),
+        ((5, 95, 185, 275, 345, 435), True),
+        ((5, 5, 5, 5, 5, 5), True),
+        ((), True),
+    ],
+    ids=["as often", "less", "less, and shown late", "never", "not sampled"],
 )
 def test_pfc_of_a_port_that_paused_all_the_time_is_not_suspected(pauses, suspected):
-    seen = sampled((0, 0, 70, 70), pauses, ())
-    alone = replace(seen, senders=seen.senders[:1])
+    seen = sampled((0, 0, 0, 70, 70, 70), pauses, ())
+    alone = replace(seen, senders=seen.senders[:1], refresh=replace(LIVE, seconds=0.3))
     (said,) = came_in_at(alone, [3])
     assert said.startswith("what queue 3 lost came in at sw p1 (from a) alone")
     assert ("its PFC may have been off" in said) is suspected

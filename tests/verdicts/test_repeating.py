@@ -146,6 +146,14 @@ def test_a_packet_that_nobody_accounts_for_leaves_it_open():
     assert verdict.outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("came", "outcome"), [(9000, Outcome.PASS), (8999, Outcome.INCONCLUSIVE)])
+def test_answers_that_are_lost_on_their_way_back_leave_it_open(came, outcome):
+    answers = {(*R, "priority", 3, c.TX_PACKETS): 9000, (*A, "priority", 3, c.RX_PACKETS): came}
+    verdict = judged(transfer(100, 5, rate=9.0 / 1.005, grown=answers))
+    assert verdict.outcome is outcome, verdict.because
+    assert came == 9000 or "sent back is not received by the senders" in verdict.because
+
+
 def test_a_transfer_that_lost_some_is_no_measure_of_others():
     clean = transfer(20, 1)
     verdict = judged(transfer(100, 5, rate=8.95), clean=clean)

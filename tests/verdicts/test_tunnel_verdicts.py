@@ -51,6 +51,18 @@ def test_outer_headers_without_dscp_are_a_fail_that_names_the_queue_they_took():
     assert "; b eth0: outer headers have another DSCP: sw p3 queue 5" in verdict.because
 
 
+def test_of_several_senders_the_one_whose_nic_sent_less_of_the_class_is_named():
+    lost = {left_by(3): SENT, left_by(5): SENT, left_by(0): SENT + 40, ECT: 6 * SENT}
+    nics = {("a", "eth0", "priority", 3, c.TX_PACKETS): 0}
+    nics[("b", "eth0", "priority", 3, c.TX_PACKETS)] = SENT
+    seen = tunnelled(lost | nics, tos=(98, 98))
+    third = replace(seen.flows[0], sender="c", tos=162)
+    seen = replace(seen, senders=(*seen.senders, replace(place("b", 5), device="c")))
+    verdict = kept_its_class(replace(seen, flows=(*seen.flows, third)), TOS)
+    assert verdict.outcome is Outcome.FAIL, verdict.because
+    assert verdict.because.startswith("a eth0: outer headers have another DSCP: sw p3 queue 3")
+
+
 @pytest.mark.parametrize("got", [SENT - 11, SENT + 1, 0])
 def test_datagrams_that_do_not_come_out_leave_it_open(got):
     seen = tunnelled()

@@ -32,6 +32,13 @@ FAULTS: tuple[Declared, ...] = (
         says=(f"{S1} {{sender1.nic}}: outer headers have another DSCP",),
     ),
     _of(
+        name="a-tunnel-of-many-loses-the-dscp",
+        what="VXLAN of the fourth sender does not copy the DSCP, whatever `tos inherit` says",
+        how=(fault("tunnel", "{sender4}", loses="dscp"),),
+        red=("tunnel-classes",),
+        says=("{sender4} {sender4.nic}: outer headers have another DSCP",),
+    ),
+    _of(
         name="a-tunnel-loses-marks",
         what="VXLAN of the receiver takes marks off with the outer header",
         how=(fault("tunnel", R, loses="marks"),),
