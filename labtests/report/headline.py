@@ -105,11 +105,18 @@ def _lost(verdicts: Iterable[Json]) -> tuple[int, list[str], list[str]]:
 
 
 def _dropped(verdict: Json) -> list[Json]:
-    return [
-        fact
-        for fact in entries(verdict.get("facts"))
-        if str(fact.get("name")).endswith(" dropped_packets") and fact.get("bound") == "= 0"
-    ]
+    return [each for each in _of_drops(verdict) if each.get("bound") == "= 0"]
+
+
+def _of_drops(verdict: Json) -> list[Json]:
+    facts = entries(verdict.get("facts"))
+    return [each for each in facts if str(each.get("name")).endswith(" dropped_packets")]
+
+
+def _asks_for_none(verdict: Json) -> bool:
+    """Of losses, and not one that wants some: those may be made on purpose."""
+    drops = _of_drops(verdict)
+    return bool(drops) and drops == _dropped(verdict)
 
 
 def _forwarded(verdicts: Iterable[Json]) -> int:
@@ -117,7 +124,7 @@ def _forwarded(verdicts: Iterable[Json]) -> int:
     found = {
         (str(verdict.get("phase")), str(fact.get("name"))): int(number(fact.get("measured")) or 0)
         for verdict in verdicts
-        if _dropped(verdict)
+        if _asks_for_none(verdict)
         for fact in entries(verdict.get("facts"))
         if re.search(r" queue \d+ forwarded_packets$", str(fact.get("name")))
     }

@@ -99,6 +99,25 @@ def test_suites_that_were_not_asked_are_counted(
     assert outcome == "error" or "1 skipped, 1 without a verdict" in found
 
 
+@pytest.mark.parametrize(
+    ("drops", "said"),
+    [
+        ((("= 0", 0),), "Lossless in simulation: 0 of 9\u202f027 packets lost; 1 suite passes"),
+        # without loss, and with losses that are made on purpose
+        ((("= 0", 0), ("60 to 170", 118)), "1 suite passes in simulation"),
+    ],
+)
+def test_losses_on_purpose_are_not_called_lossless(
+    run: Json, test_of: Any, verdict_of: Any, drops: tuple[tuple[str, int], ...], said: str
+) -> None:
+    facts = [("queue 3 forwarded_packets", "", 9027)]
+    facts += [("queue 3 dropped_packets", bound, count) for bound, count in drops]
+    told = [{"name": f"sw p3 {n}", "bound": b, "measured": m} for n, b, m in facts]
+    run["tests"] = [test_of("repeated", "pass", [verdict_of(facts=told)])]
+
+    assert headline(run, suites_of(run, Past())) == said
+
+
 def test_a_red_headline_says_the_worst_verdict_with_its_place_and_its_number(
     run: Json, test_of: Any, verdict_of: Any
 ) -> None:
