@@ -324,9 +324,9 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "that RoCE is marked and slowed is claimed, without PFC, and not that no packet is lost",
-        kind="lost uncounted|one less|more",
+        kind="lost uncounted|lost and counted|missing|twice or negative|one less|more",
         phase="experiment RoCE at the edge",
-        counter="|forwarded_packets",
+        counter="|forwarded_packets|buffer_.*|roce_adp.*|local_ack_.*|req_cqe.*",
         suite="edge.*",
     ),
     Harmless(
