@@ -46,7 +46,7 @@ ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative
 """Kinds that make one counter tell something else."""
 COUNTED = f"lost and counted|{ONE}"
 UDP = (
-    r"(below|classi|dcbx|early|latency|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|sched|"
+    r"(below|classi|dcbx|early|latency|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
     r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
 )
 """Suites without RDMA in the flows that they judge."""
@@ -256,8 +256,34 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
         kind=COUNTED,
-        suite="(below|classif|deadlock|deaf|edge|latency|marking|mixed|overload|pauses_of|"
-        "pfc_watchdog|sched|tcp_|tunnels|s3_|pfc_escape|victim).*",
+        suite="(below|classif|deaf|edge|latency|marking|mixed|overload|sched|tcp_|tunnels|s3_).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "that a port paused, or was paused, is asked here, and not how often",
+        kind="one less|more|halved|samples",
+        suite="(deadlock|pauses_of|pause_timeout|pfc_watchdog|pfc_escape|victim).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "that a storm holds a sender is asked of its switch port, and of one of them",
+        kind=COUNTED,
+        place="sender's (NIC|switch port)",
+        suite="(pause_timeout|pfc_watchdog).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "of what a time-out drops queues tell how much: that the port's own counter is no more",
+        kind="one less|halved|more",
+        place="bottleneck",
+        suite="pause_timeout.*",
+        counter="dropped_by_watchdog",
+    ),
+    Harmless(
+        "pauses are asked of the cables of a ring",
+        kind=COUNTED,
+        suite="(deadlock|pfc_escape).*",
+        place="(?!between switches).*",
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
@@ -402,7 +428,7 @@ DECLARED: tuple[Harmless, ...] = (
         "what a paced flow sent in all is held against what it was asked; its rows are not",
         kind="tool",
         counter="a row .*|no rows",
-        suite="(below|dcbx|early|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|s3_|sched|"
+        suite="(below|dcbx|early|marking|mixed|overload|pause|pfc_watchdog|s1_|s3_|sched|"
         "priority_tags|thresh|verbs).*",
     ),
     Harmless(
@@ -585,7 +611,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind=COUNTED,
         place="receiver's NIC",
         counter="pfc_tx_frames",
-        suite="threshold_from.*",
+        suite="(threshold_from|pause|pfc_watchdog).*",
     ),
     Harmless(
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
