@@ -45,6 +45,12 @@ class Harmless:
 ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative|swapped .*|samples"
 """Kinds that make one counter tell something else."""
 COUNTED = f"lost and counted|{ONE}"
+HURT = (
+    r"rx_(crc|frame|length|symbol|pcs_symbol|fifo|missed|over|icrc|discarded|fragments|jabbers|"
+    r"undersize|oversize).*|(rx|tx)_errors|link_down_events|carrier_changes|nic_.*|out_of_buffer|"
+    r"tx_(carrier|aborted|fifo|dropped).*"
+)
+"""Counters of what NICs and cables lose: whatever else a suite claims, it asks for these."""
 UDP = (
     r"(below|classi|dcbx|early|latency|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
     r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
@@ -266,6 +272,15 @@ DECLARED: tuple[Harmless, ...] = (
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
+        "whether a port counts pauses of a class without PFC is up to it: a control has shown that "
+        "they come",
+        kind=COUNTED,
+        place="bottleneck",
+        suite="pauses_of_a_host.pauses_of_a_lossy.*",
+        phase="experiment .*",
+        counter="pfc_rx_frames",
+    ),
+    Harmless(
         "that a storm holds a sender is asked of its switch port, and of one of them",
         kind=COUNTED,
         place="sender's (NIC|switch port)",
@@ -477,7 +492,8 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"{COUNTED}|lost uncounted|tool",
         suite="(deadlock|pfc_escape).*",
         place="bottleneck|between switches|sender's switch port|before .*|tool",
-        counter="(?!failed|forwarded_packets|goodput_bits_per_s (0|negative|untold|NaN)).*",
+        counter="(?!failed|forwarded_packets|goodput_bits_per_s (0|negative|untold|NaN)|"
+        f"(?:{HURT})$).*",
     ),
     Harmless(
         "that a ring's ports forward is asked, and not how much",
@@ -557,7 +573,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="bottleneck",
         counter="forwarded_packets|queue_length_packets",
-        suite="(dcbx|early|pfc_and|pfc_watchdog|priority_tags|s2_|verbs).*",
+        suite="(dcbx|early|pause|pfc_and|pfc_watchdog|priority_tags|s2_|verbs).*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "
@@ -625,14 +641,14 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"lost uncounted|{COUNTED}",
         place="(?!sender's switch port).*",
         phase="experiment .*",
-        counter="(?!np_|rp_).*",
+        counter=f"(?!np_|rp_|(?:{HURT})$).*",
         suite="dcqcn_points.*",
     ),
     Harmless(
         "pauses and refusals of a port are no claim beside rates",
         kind=COUNTED,
         place="sender's switch port",
-        counter="(?!forwarded|dropped_p).*",
+        counter=f"(?!forwarded|dropped_p|(?:{HURT})$).*",
         suite="dcqcn_points.*",
     ),
     Harmless(
