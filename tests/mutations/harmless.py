@@ -51,6 +51,10 @@ HURT = (
     r"tx_(carrier|aborted|fifo|dropped).*"
 )
 """Counters of what NICs and cables lose: whatever else a suite claims, it asks for these."""
+REPEATED = (
+    "out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|resp_cqe_.*|roce_adp.*"
+)
+"""Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
     r"(below|classi|dcbx|early|latency|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
     r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
@@ -641,7 +645,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"lost uncounted|{COUNTED}",
         place="(?!sender's switch port).*",
         phase="experiment .*",
-        counter=f"(?!np_|rp_|(?:{HURT})$).*",
+        counter=f"(?!np_|rp_|(?:{HURT}|{REPEATED})$).*",
         suite="dcqcn_points.*",
     ),
     Harmless(
