@@ -240,8 +240,7 @@ def rdma_repeated_only_what_was_dropped(evidence: Evidence) -> Iterator[Finding]
     if _dropped(evidence):
         return
     asked = [(evidence.receiver, counter) for counter in _AT_RECEIVER]
-    pairs = zip(evidence.senders, evidence.flows, strict=False)
-    asked += [(place, each) for place, flow in pairs if flow.is_rdma for each in _AT_SENDER]
+    asked += [(place, counter) for place in evidence.senders for counter in _AT_SENDER]
     for place, counter in asked:
         told = _rdma(evidence, place, counter)
         if evidence.has(told):

@@ -292,6 +292,13 @@ DECLARED: tuple[Harmless, ...] = (
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
+        "bytes beside packets that queues count as dropped",
+        kind="more",
+        place="bottleneck",
+        suite="pause_timeout.*",
+        counter="dropped_bytes",
+    ),
+    Harmless(
         "of what a time-out drops queues tell how much: that the port's own counter is no more",
         kind="one less|halved|more",
         place="bottleneck",

@@ -233,24 +233,19 @@ def test_completions_with_an_error_are_no_success():
         assert said in because(findings)
 
 
-def rdma(**more) -> Evidence:
-    seen = load(**more)
-    return replace(seen, flows=tuple(replace(flow, tool="ib_send_bw") for flow in seen.flows))
-
-
 @pytest.mark.parametrize(
     ("where", "counter"),
     [(R_NIC, c.OUT_OF_SEQUENCE), (A_NIC, c.PACKET_SEQ_ERR), (A_NIC, c.REQUEST_ERRORS)],
 )
 def test_a_gap_that_a_nic_sees_where_no_queue_dropped_leaves_it_open(where, counter):
     """At the edge (S21) queues may drop, and nobody asks for their balance."""
-    still = slowed_by_marks(with_counter(rdma(), where, counter, 0))
+    still = slowed_by_marks(with_counter(load(), where, counter, 0))
     assert " ".join((*where, counter)) not in still.because
-    verdict = slowed_by_marks(with_counter(rdma(), where, counter, 2))
+    verdict = slowed_by_marks(with_counter(load(), where, counter, 2))
     assert f"{counter} grew by 2 without a drop at the switch" in verdict.because
-    backwards = slowed_by_marks(with_counter(rdma(), where, counter, -1))
+    backwards = slowed_by_marks(with_counter(load(), where, counter, -1))
     assert f"{counter}: ran backwards" in backwards.because
-    full = with_counter(rdma(dropped=(40, 0)), where, counter, 2)
+    full = with_counter(load(dropped=(40, 0)), where, counter, 2)
     assert counter not in slowed_by_marks(full).because
 
 
