@@ -56,7 +56,7 @@ REPEATED = (
 )
 """Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
-    r"(below|classi|dcbx|early|latency|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
+    r"(below|classi|dcbx|early|latency|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
     r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
 )
 """Suites without RDMA in the flows that they judge."""
@@ -145,7 +145,7 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|verbs).*",
+        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|thresholds|verbs).*",
     ),
     Harmless(
         "that traffic goes on is claimed of a ring: its own cables are held against each other, "
@@ -217,7 +217,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="control .*",
         counter=".*_datagrams .*|one datagram fewer|retransmits .*|a row .*|no rows",
-        suite=f"{UDP}|(deaf|dcqcn|priority_tags).*",
+        suite=f"{UDP}|(deaf|dcqcn|paths|priority_tags).*",
     ),
     Harmless(
         "a phase without congestion or mechanism, in which a wrong claim has to be red",
@@ -266,7 +266,8 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
         kind=COUNTED,
-        suite="(below|classif|deaf|edge|latency|marking|mixed|overload|sched|tcp_|tunnels|s3_).*",
+        suite="(below|classif|deaf|edge|latency|link_|marking|mixed|overload|paths|sched|tcp_|tunnels|"
+        "s3_).*",
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
@@ -274,6 +275,51 @@ DECLARED: tuple[Harmless, ...] = (
         kind="one less|more|halved|samples",
         suite="(deadlock|pauses_of|pause_timeout|pfc_watchdog|pfc_escape|victim).*",
         counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "what is away is told by tools: what hosts, cables and ports lose while a link fails is "
+        "told, and not judged",
+        kind=f"{COUNTED}|lost uncounted|device stands still",
+        phase=".* (one way fails|all ways fail)",
+        place="(?!phase|tool).*",
+        counter="(?!forwarded_packets).*",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "that the link that fails had traffic is asked, and not how much",
+        kind="one less|more|halved|swapped .*|samples",
+        phase=".* (one way fails|all ways fail)",
+        counter="forwarded_packets",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "half a second of it may be away",
+        kind="tool",
+        phase="experiment one way fails",
+        counter="a row (still|a tenth)|no rows|one datagram fewer",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "what a port drops for what it is: every packet of the flows came, by class",
+        kind="lost and counted",
+        phase="experiment after it",
+        counter="dropped_by_.*",
+        suite="link_failure.*",
+        by_class=True,
+    ),
+    Harmless(
+        "which ways are taken is claimed, by what ports forward; NICs of RDMA see what is lost",
+        kind="lost uncounted|one less",
+        phase="experiment .*",
+        counter="|forwarded_packets",
+        suite="paths.*",
+    ),
+    Harmless(
+        "which ways are taken is told by ports, and not by rows of the tools",
+        kind="tool",
+        phase="experiment .*",
+        counter="a row (still|a tenth)|no rows",
+        suite="paths.*",
     ),
     Harmless(
         "whether a port counts pauses of a class without PFC is up to it: a control has shown that "
@@ -532,7 +578,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="phase",
         phase="control .*",
         counter="no counters at the (start|end)",
-        suite="(deaf|dcqcn_points.a_sender_speeds).*",
+        suite="(deaf|dcqcn_points.a_sender_speeds|link_).*",
     ),
     Harmless(
         "of queues between switches S2 asks drops, and in which queue CNPs are; RDMA that is lost "
@@ -618,7 +664,7 @@ DECLARED: tuple[Harmless, ...] = (
         "a port that no flow of the phase passes",
         kind=COUNTED,
         place="elsewhere",
-        suite="(go_back|marking|threshold_from).*",
+        suite="(go_back|link_|marking|paths|threshold_from).*",
     ),
     Harmless(
         "it only sizes the headroom of what comes after, which is judged by what was refused",
