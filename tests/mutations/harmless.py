@@ -430,9 +430,9 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "of RoCE that a port drops beside its queues NICs see the gap, and are asked",
         kind=COUNTED,
-        phase="experiment RoCE at the edge",
+        phase="experiment (RoCE at the edge|many queue pairs)",
         counter="buffer_dropped_.*",
-        suite="edge.*",
+        suite="(edge|paths).*",
     ),
     Harmless(
         "in which queue packets are is claimed, to some of them, and not that none is lost",
@@ -561,7 +561,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "what leaves a ring to a host is told by its NIC",
-        kind="one less|more|frozen|halved|swapped .*",
+        kind="one less|more|frozen|halved|swapped .*|samples",
         suite="(deadlock|pfc_escape).*",
         place="bottleneck|sender's switch port",
         counter="forwarded_packets",
