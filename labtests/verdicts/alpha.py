@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence, Place
-from labtests.verdicts import checks, cnps, goodput, outcome
+from labtests.verdicts import checks, cnps, goodput, outcome, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -131,6 +131,7 @@ def follows_alpha(evidence: Evidence, rule: AlphaRule) -> Verdict:
 
 def _follows(evidence: Evidence, rule: AlphaRule) -> Iterator[Finding]:
     yield from checks.ran(evidence)
+    yield from witnesses.rdma_repeated_only_what_was_dropped(evidence)
     place = evidence.senders[0]
     handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)
     if not handled.increase:

@@ -18,6 +18,7 @@ from labtests.verdicts.outcome import (
     conclude,
     fact_of,
     failed,
+    missing,
     name_of,
     passed,
     unproven,
@@ -66,10 +67,14 @@ def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> It
 
 def _lost_on_the_way(evidence: Evidence) -> Iterator[Finding]:
     """A way is none where it loses what it takes: of each port between switches, what queues of
-    these flows are known to have dropped; and what NICs sent again."""
+    these flows have dropped, where they count it; and what NICs sent again."""
     for port in evidence.transit:
         for drops in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS):
-            if drops.increase and drops.key[3] in evidence.queues:
+            if drops.key[3] not in evidence.queues:
+                continue
+            if drops.increase is None:
+                yield missing(drops, "= 0", "packets")
+            elif drops.increase:
                 fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
                 yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     if evidence.kind == "experiment":

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, cnps, goodput, outcome
+from labtests.verdicts import checks, cnps, goodput, outcome, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -55,6 +55,7 @@ def spaced(evidence: Evidence, *, interval_us: int | None = None) -> Verdict:
 
 def _spaced(evidence: Evidence, interval_us: int | None) -> Iterator[Finding]:
     yield from checks.ran(evidence)
+    yield from witnesses.rdma_repeated_only_what_was_dropped(evidence)
     sent = _of_receiver(evidence, c.NP_CNP_SENT)
     marked = _of_receiver(evidence, c.NP_ECN_MARKED_PACKETS)
     for unread in (each for each in (sent, marked) if each.increase is None):
@@ -106,6 +107,7 @@ def recovered(evidence: Evidence) -> Verdict:
 
 def _recovered(evidence: Evidence) -> Iterator[Finding]:
     yield from checks.ran(evidence)
+    yield from witnesses.rdma_repeated_only_what_was_dropped(evidence)
     course = _three(evidence)
     if course is None:
         yield unproven("no rows of the first sender before, beside and after the other one")
@@ -200,6 +202,7 @@ def gets_less(evidence: Evidence, slower: str) -> Verdict:
 
 def _gets_less(evidence: Evidence, slower: str) -> Iterator[Finding]:
     yield from checks.ran(evidence)
+    yield from witnesses.rdma_repeated_only_what_was_dropped(evidence)
     rates = goodput.together(evidence)
     named = [flow.sender for flow in evidence.flows]
     if rates is None or len(rates) != 2 or slower not in named:

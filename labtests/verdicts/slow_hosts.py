@@ -132,6 +132,8 @@ def _counted_as_none(evidence: Evidence, storm: StormResult) -> Iterator[Finding
     for priority in range(8):
         port = (storm.switch, storm.switch_port)
         got = evidence.change(port, "priority", priority, c.PFC_RX_FRAMES)
+        if got.increase is None and evidence.has(got):
+            yield missing(got, "= 0", "frames")
         if got.increase:
             yield failed(
                 f"{name_of(got)} grew by {got.increase} with pauses {_of(storm)}",

@@ -36,7 +36,7 @@ def slowed_by_marks(evidence: Evidence) -> Verdict:
             marked(evidence),
             *(checks.only_under_congestion(evidence, f) for f in _slowed(evidence)),
             *checks.not_paused(evidence),
-            *witnesses.rdma_lost_only_what_was_dropped(evidence),
+            *witnesses.rdma_repeated_only_what_was_dropped(evidence),
             *(
                 finding
                 for flow in evidence.flows

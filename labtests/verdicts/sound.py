@@ -95,7 +95,7 @@ def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
         for each in path.of_queues(evidence, station.ends[0], c.QUEUE_DROPPED_PACKETS)
     )
     for difference in filter(path.by_filters, station.losses):
-        if evidence.storm is not None and difference.key[-1] == c.WATCHDOG_DROPPED_PACKETS:
+        if difference.key[-1] == c.WATCHDOG_DROPPED_PACKETS and _is_stormed(evidence, station):
             continue  # on purpose
         if difference.increase is None:
             yield missing(difference, "= 0", "packets")
@@ -111,6 +111,11 @@ def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
                 "these flows is accounted for: look at filters, STP and storm control of the port",
                 fact,
             )
+
+
+def _is_stormed(evidence: Evidence, station: path.Station) -> bool:
+    storm = evidence.storm
+    return storm is not None and (storm.switch, storm.switch_port) in station.ends
 
 
 def _every_packet_came(evidence: Evidence) -> bool:

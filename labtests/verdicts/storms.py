@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import StormResult
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, idle, packets, port_drops
+from labtests.verdicts import checks, idle, packets, path, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Outcome,
@@ -45,6 +45,7 @@ def _left_alone(evidence: Evidence) -> Iterator[Finding]:
         yield from _counted_as(evidence, priority, c.WATCHDOG_SHUTDOWNS, 0)
         yield from _counted_as(evidence, priority, c.WATCHDOG_RESTORED, 0)
     yield from port_drops.none_dropped_by_ports(evidence)
+    yield from _none_by_the_watchdog(evidence)
     yield from nothing_is_missing(evidence)
 
 
@@ -95,6 +96,7 @@ def _kept_through(evidence: Evidence) -> Iterator[Finding]:
     yield from packets.none_dropped(evidence, packets.queues_of(evidence))
     yield from stormed(evidence)
     yield from port_drops.none_dropped_by_ports(evidence)
+    yield from _none_by_the_watchdog(evidence)
     yield from nothing_is_missing(evidence)
 
 
@@ -116,6 +118,7 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
     storm = evidence.storm
     doubts = (*stormed(evidence), *nothing_is_missing(evidence))
     doubts += () if storm is None else tuple(_held_back(evidence, storm))
+    doubts += () if evidence.kind == "control" else tuple(_by_the_watchdog(evidence))
     yield from doubts
     if storm is None or any(finding.outcome is Outcome.INCONCLUSIVE for finding in doubts):
         return
@@ -139,6 +142,36 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
             )
         else:
             yield passed(fact_of(drops, bound, "packets", drops.increase - least))
+
+
+def _of_the_watchdog(evidence: Evidence) -> Difference:
+    """What the stormed port says that it dropped for a pause, of all queues: where it counts it."""
+    storm = evidence.storm
+    port = evidence.bottleneck if storm is None else (storm.switch, storm.switch_port)
+    return evidence.change(port, "port", None, c.WATCHDOG_DROPPED_PACKETS)
+
+
+def _none_by_the_watchdog(evidence: Evidence) -> Iterator[Finding]:
+    dropped = _of_the_watchdog(evidence)
+    if evidence.has(dropped):
+        yield from port_drops.exactly_zero(evidence, dropped)
+
+
+def _by_the_watchdog(evidence: Evidence) -> Iterator[Finding]:
+    """Some of what the port's queues dropped, and no more than that; nothing where they did not."""
+    dropped = _of_the_watchdog(evidence)
+    if not evidence.has(dropped):
+        return
+    if dropped.increase is None:
+        yield missing(dropped, "> 0", "packets")
+        return
+    queues = path.of_queues(evidence, dropped.key[:2], c.QUEUE_DROPPED_PACKETS)
+    most = sum(each.increase or 0 for each in queues)
+    fact = fact_of(dropped, f"{min(most, 1)} to {most}", "packets", most - dropped.increase)
+    grew = f"grew by {dropped.increase}" if dropped.increase else "stayed 0"
+    said = f"{name_of(dropped)} {grew}, and its queues dropped {most}"
+    agrees = min(most, 1) <= dropped.increase <= most
+    yield passed(fact) if agrees else disagreement(said, fact)
 
 
 def _datagrams_per_s(evidence: Evidence, queue: int) -> float | None:

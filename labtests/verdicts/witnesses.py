@@ -224,11 +224,18 @@ def rdma_saw_no_loss(evidence: Evidence) -> Iterator[Finding]:
     yield from came_back(evidence)
 
 
-def rdma_lost_only_what_was_dropped(evidence: Evidence) -> Iterator[Finding]:
-    """Where queues may drop: a gap that a NIC sees though none of them did is a packet that was
-    lost where nothing counts it."""
-    if not _dropped(evidence):
-        yield from rdma_saw_no_loss(evidence)
+def rdma_repeated_only_what_was_dropped(evidence: Evidence) -> Iterator[Finding]:
+    """Where queues may drop, and rates are claimed: a gap that a NIC sees though none of them did
+    is a packet that was lost where nothing counts it, and what is sent again is no rate of a
+    reaction point. Counters that a NIC has."""
+    if _dropped(evidence):
+        return
+    asked = [(evidence.receiver, counter) for counter in _AT_RECEIVER]
+    asked += [(place, counter) for place in evidence.senders for counter in _AT_SENDER]
+    for place, counter in asked:
+        told = _rdma(evidence, place, counter)
+        if evidence.has(told):
+            yield _no_retransmission(told, dropped=0)
 
 
 def repeated_nothing(evidence: Evidence, place: Place) -> Iterator[Finding]:

@@ -45,8 +45,18 @@ class Harmless:
 ONE = "one less|more|frozen|halved|reset|wrapped|missing|stale|twice or negative|swapped .*|samples"
 """Kinds that make one counter tell something else."""
 COUNTED = f"lost and counted|{ONE}"
+HURT = (
+    r"rx_(crc|frame|length|symbol|pcs_symbol|fifo|missed|over|icrc|discarded|fragments|jabbers|"
+    r"undersize|oversize).*|(rx|tx)_errors|link_down_events|carrier_changes|nic_.*|out_of_buffer|"
+    r"tx_(carrier|aborted|fifo|dropped).*"
+)
+"""Counters of what NICs and cables lose: whatever else a suite claims, it asks for these."""
+REPEATED = (
+    "out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|resp_cqe_.*|roce_adp.*"
+)
+"""Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
-    r"(below|classi|dcbx|early|latency|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|sched|"
+    r"(below|classi|dcbx|early|latency|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
     r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
 )
 """Suites without RDMA in the flows that they judge."""
@@ -135,7 +145,7 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|verbs).*",
+        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|thresholds|verbs).*",
     ),
     Harmless(
         "that traffic goes on is claimed of a ring: its own cables are held against each other, "
@@ -207,7 +217,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="control .*",
         counter=".*_datagrams .*|one datagram fewer|retransmits .*|a row .*|no rows",
-        suite=f"{UDP}|(deaf|dcqcn|priority_tags).*",
+        suite=f"{UDP}|(deaf|dcqcn|paths|priority_tags).*",
     ),
     Harmless(
         "a phase without congestion or mechanism, in which a wrong claim has to be red",
@@ -256,8 +266,96 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
         kind=COUNTED,
-        suite="(below|classif|deadlock|deaf|edge|latency|marking|mixed|overload|pauses_of|"
-        "pfc_watchdog|sched|tcp_|tunnels|s3_|pfc_escape|victim).*",
+        suite="(below|classif|deaf|edge|latency|link_|marking|mixed|overload|paths|sched|tcp_|tunnels|"
+        "s3_).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "that a port paused, or was paused, is asked here, and not how often",
+        kind="one less|more|halved|samples",
+        suite="(deadlock|pauses_of|pause_timeout|pfc_watchdog|pfc_escape|victim).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "what is away is told by tools: what hosts, cables and ports lose while a link fails is "
+        "told, and not judged",
+        kind=f"{COUNTED}|lost uncounted|device stands still",
+        phase=".* (one way fails|all ways fail)",
+        place="(?!phase|tool).*",
+        counter="(?!forwarded_packets).*",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "that the link that fails had traffic is asked, and not how much",
+        kind="one less|more|halved|swapped .*|samples",
+        phase=".* (one way fails|all ways fail)",
+        counter="forwarded_packets",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "half a second of it may be away",
+        kind="tool",
+        phase="experiment one way fails",
+        counter="a row (still|a tenth)|no rows|one datagram fewer",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "what a port drops for what it is: every packet of the flows came, by class",
+        kind="lost and counted",
+        phase="experiment after it",
+        counter="dropped_by_.*",
+        suite="link_failure.*",
+        by_class=True,
+    ),
+    Harmless(
+        "which ways are taken is claimed, by what ports forward; NICs of RDMA see what is lost",
+        kind="lost uncounted|one less",
+        phase="experiment .*",
+        counter="|forwarded_packets",
+        suite="paths.*",
+    ),
+    Harmless(
+        "which ways are taken is told by ports, and not by rows of the tools",
+        kind="tool",
+        phase="experiment .*",
+        counter="a row (still|a tenth)|no rows",
+        suite="paths.*",
+    ),
+    Harmless(
+        "whether a port counts pauses of a class without PFC is up to it: a control has shown that "
+        "they come",
+        kind=COUNTED,
+        place="bottleneck",
+        suite="pauses_of_a_host.pauses_of_a_lossy.*",
+        phase="experiment .*",
+        counter="pfc_rx_frames",
+    ),
+    Harmless(
+        "that a storm holds a sender is asked of its switch port, and of one of them",
+        kind=COUNTED,
+        place="sender's (NIC|switch port)",
+        suite="(pause_timeout|pfc_watchdog).*",
+        counter="pfc_(rx|tx)_frames",
+    ),
+    Harmless(
+        "bytes beside packets that queues count as dropped",
+        kind="more",
+        place="bottleneck",
+        suite="pause_timeout.*",
+        counter="dropped_bytes",
+    ),
+    Harmless(
+        "of what a time-out drops queues tell how much: that the port's own counter is no more",
+        kind="one less|halved|more",
+        place="bottleneck",
+        suite="pause_timeout.*",
+        counter="dropped_by_watchdog",
+    ),
+    Harmless(
+        "pauses are asked of the cables of a ring",
+        kind=COUNTED,
+        suite="(deadlock|pfc_escape).*",
+        place="(?!between switches).*",
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
@@ -332,9 +430,9 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "of RoCE that a port drops beside its queues NICs see the gap, and are asked",
         kind=COUNTED,
-        phase="experiment RoCE at the edge",
+        phase="experiment (RoCE at the edge|many queue pairs)",
         counter="buffer_dropped_.*",
-        suite="edge.*",
+        suite="(edge|paths).*",
     ),
     Harmless(
         "in which queue packets are is claimed, to some of them, and not that none is lost",
@@ -402,7 +500,7 @@ DECLARED: tuple[Harmless, ...] = (
         "what a paced flow sent in all is held against what it was asked; its rows are not",
         kind="tool",
         counter="a row .*|no rows",
-        suite="(below|dcbx|early|marking|mixed|overload|pauses_of|pfc_watchdog|s1_|s3_|sched|"
+        suite="(below|dcbx|early|marking|mixed|overload|pause|pfc_watchdog|s1_|s3_|sched|"
         "priority_tags|thresh|verbs).*",
     ),
     Harmless(
@@ -451,7 +549,8 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"{COUNTED}|lost uncounted|tool",
         suite="(deadlock|pfc_escape).*",
         place="bottleneck|between switches|sender's switch port|before .*|tool",
-        counter="(?!failed|forwarded_packets|goodput_bits_per_s (0|negative|untold|NaN)).*",
+        counter="(?!failed|forwarded_packets|goodput_bits_per_s (0|negative|untold|NaN)|"
+        f"(?:{HURT})$).*",
     ),
     Harmless(
         "that a ring's ports forward is asked, and not how much",
@@ -462,7 +561,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "what leaves a ring to a host is told by its NIC",
-        kind="one less|more|frozen|halved|swapped .*",
+        kind="one less|more|frozen|halved|swapped .*|samples",
         suite="(deadlock|pfc_escape).*",
         place="bottleneck|sender's switch port",
         counter="forwarded_packets",
@@ -479,7 +578,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="phase",
         phase="control .*",
         counter="no counters at the (start|end)",
-        suite="(deaf|dcqcn_points.a_sender_speeds).*",
+        suite="(deaf|dcqcn_points.a_sender_speeds|link_).*",
     ),
     Harmless(
         "of queues between switches S2 asks drops, and in which queue CNPs are; RDMA that is lost "
@@ -531,7 +630,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="bottleneck",
         counter="forwarded_packets|queue_length_packets",
-        suite="(dcbx|early|pfc_and|pfc_watchdog|priority_tags|s2_|verbs).*",
+        suite="(dcbx|early|pause|pfc_and|pfc_watchdog|priority_tags|s2_|verbs).*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "
@@ -565,7 +664,7 @@ DECLARED: tuple[Harmless, ...] = (
         "a port that no flow of the phase passes",
         kind=COUNTED,
         place="elsewhere",
-        suite="(go_back|marking|threshold_from).*",
+        suite="(go_back|link_|marking|paths|threshold_from).*",
     ),
     Harmless(
         "it only sizes the headroom of what comes after, which is judged by what was refused",
@@ -585,7 +684,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind=COUNTED,
         place="receiver's NIC",
         counter="pfc_tx_frames",
-        suite="threshold_from.*",
+        suite="(threshold_from|pause|pfc_watchdog).*",
     ),
     Harmless(
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
@@ -599,14 +698,14 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"lost uncounted|{COUNTED}",
         place="(?!sender's switch port).*",
         phase="experiment .*",
-        counter="(?!np_|rp_).*",
+        counter=f"(?!np_|rp_|(?:{HURT}|{REPEATED})$).*",
         suite="dcqcn_points.*",
     ),
     Harmless(
         "pauses and refusals of a port are no claim beside rates",
         kind=COUNTED,
         place="sender's switch port",
-        counter="(?!forwarded|dropped_p).*",
+        counter=f"(?!forwarded|dropped_p|(?:{HURT})$).*",
         suite="dcqcn_points.*",
     ),
     Harmless(

@@ -76,8 +76,19 @@ def is_loaded(seen: Evidence, reading: Reading) -> bool:
     if reading.scope == "queue":
         return reading.index in _queues(seen, (reading.device, reading.port))
     if reading.scope == "priority":
-        return reading.index in {_priority(place) for place in seen.senders}
+        return reading.index in _priorities(seen, (reading.device, reading.port))
     return place_of(seen, reading.device, reading.port) != "elsewhere"
+
+
+def _priorities(seen: Evidence, at: tuple[str, str]) -> set[int]:
+    """Of all flows, but at the two ends of a sender's cable only its own."""
+    ends = [((p.device, p.port), (p.switch, p.switch_port)) for p in seen.senders]
+    own = {_priority(p) for p, both in zip(seen.senders, ends, strict=True) if at in both}
+    receives = any(
+        at in ((p.device, p.port), (p.switch, p.switch_port))
+        for p in (*seen.receivers, seen.receiver)
+    )
+    return own if own and not receives else {_priority(place) for place in seen.senders}
 
 
 def _priority(place: Place) -> int:

@@ -77,3 +77,9 @@ def test_a_good_hash_is_below_the_bound_once_in_a_million_times(flows, ways):
 
     least = fewest(flows, ways)
     assert below(least) <= 1e-6 < below(least + 1)
+
+
+def test_a_way_whose_drops_are_not_known_is_no_proof_that_it_lost_none():
+    verdict = over(1000, 1000, dropped=-1)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "spine down queue 3 dropped_packets: ran backwards" in verdict.because

@@ -3,11 +3,20 @@
 from dataclasses import replace
 
 import pytest
-from handmade import rows
+from handmade import reading, rows
 from handmade_rdma import evidence, flow, held_by_marks, place
+from test_alpha import slowed
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import Outcome, ahead, gets_less, recovered, spaced
+from labtests.verdicts import (
+    AlphaRule,
+    Outcome,
+    ahead,
+    follows_alpha,
+    gets_less,
+    recovered,
+    spaced,
+)
 
 LINK = 10e9
 
@@ -153,3 +162,36 @@ def test_without_a_cnp_or_a_row_of_it_the_parameters_show_nothing():
 
 def test_places_are_those_of_the_senders():
     assert [p.device for p in pressed().senders] == [place("a").device, place("b").device]
+
+
+@pytest.mark.parametrize(
+    ("host", "counter"),
+    [("r", c.OUT_OF_SEQUENCE), ("a", c.LOCAL_ACK_TIMEOUT), ("a", c.REQUEST_ERRORS)],
+)
+def test_a_rate_of_what_is_sent_again_without_a_drop_is_none_of_a_reaction_point(host, counter):
+    """A packet was lost where nothing counts it."""
+    rule = AlphaRule(alpha_timer_us=2000, increase_timer_us=300, additive_increase_mbit_per_s=15)
+    asked = (
+        (told(), spaced),
+        (pressed(), recovered),
+        (unequal(), lambda seen: gets_less(seen, "b")),
+        (slowed(0.25), lambda seen: follows_alpha(seen, rule)),
+    )
+    for seen, judge in asked:
+        for grew, said in ((0, ""), (2, f"{counter} grew by 2"), (-1, "ran backwards")):
+            verdict = judge(grown_by(seen, host, counter, grew))
+            assert verdict.outcome is (Outcome.INCONCLUSIVE if said else Outcome.PASS)
+            assert not said or said in verdict.because
+
+
+def grown_by(seen, host, counter, number):
+    key = (host, "eth0", "port", -1, counter)
+    before, after = (
+        tuple(r for r in shown if (r.device, r.counter) != (host, counter))
+        for shown in (seen.before, seen.after)
+    )
+    return replace(
+        seen,
+        before=(*before, reading(key, 7, seen.before[0].time_s)),
+        after=(*after, reading(key, 7 + number, seen.after[0].time_s)),
+    )

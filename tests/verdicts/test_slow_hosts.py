@@ -160,6 +160,14 @@ def test_pauses_of_the_link_or_for_no_class_stop_nothing(form, said):
     assert f"pfc_rx_frames grew by 760 with pauses {said}" in verdict.because
 
 
+@pytest.mark.parametrize("form", ["link", "no class"])
+def test_a_port_whose_count_of_pauses_is_lost_has_not_ignored_them(form):
+    seen = odd(form, with_growth(free(), ("sw", "p3", "priority", 3, c.PFC_RX_FRAMES), -1))
+    verdict = stopped_nothing(seen)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "pfc_rx_frames: ran backwards" in verdict.because
+
+
 def test_odd_pauses_are_proven_by_a_control_of_usual_ones_only():
     verdict = stopped_nothing(odd("link"), controls=(odd("link", CONTROL),))
     assert verdict.outcome is Outcome.INCONCLUSIVE

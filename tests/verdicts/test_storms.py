@@ -251,3 +251,34 @@ def test_a_time_out_leaves_short_storms_alone_and_one_packet_is_too_many():
     verdict = kept_through(stormy({}, dropped=(0, 1)))
     assert verdict.outcome is Outcome.FAIL
     assert "queue 5 dropped_packets grew by 1" in verdict.because
+
+
+def watched(seen, grew):
+    """The port's own counter of what its watchdog dropped, of all queues."""
+    key = (*PORT, "port", -1, c.WATCHDOG_DROPPED_PACKETS)
+    return replace(
+        seen,
+        before=(*seen.before, reading(key, 7, 9.5)),
+        after=(*seen.after, reading(key, 7 + grew, 16.0)),
+    )
+
+
+def test_what_queues_dropped_and_the_watchdog_did_not_was_dropped_by_something_else():
+    flows = tuple(replace(flow, ran_s=5.0) for flow in stormy({}, dropped=(1, 2_100)).flows)
+    seen = replace(stormy({}, dropped=(1, 2_100)), flows=flows)
+    assert dropped_all(watched(seen, 2_000), within_ms=200).outcome is Outcome.PASS
+    nothing = stormy({}, dropped=(0, 0))
+    nothing = replace(nothing, flows=tuple(replace(flow, ran_s=5.0) for flow in nothing.flows))
+    assert dropped_all(watched(nothing, 0), within_ms=200).outcome is Outcome.FAIL
+    for grew, said in ((0, "stayed 0"), (2_102, "its queues dropped 2101"), (-1, "backwards")):
+        verdict = dropped_all(watched(seen, grew), within_ms=200)
+        assert verdict.outcome is Outcome.INCONCLUSIVE
+        assert said in verdict.because
+
+
+def test_a_watchdog_that_dropped_in_short_storms_left_nothing_alone():
+    for judge, quiet in ((kept_through, {}), (left_alone, NONE)):
+        seen = stormy(quiet, dropped=(0, 0))
+        assert judge(watched(seen, 0)).outcome is Outcome.PASS
+        assert judge(watched(seen, 1)).outcome is not Outcome.PASS
+        assert judge(watched(seen, -1)).outcome is Outcome.INCONCLUSIVE
