@@ -1,5 +1,5 @@
-"""A strict queue that is held to a rate, as that of CNPs has to be (S21, document 004): it goes first
-up to its rate, and whoever floods it starves nobody.
+"""A strict queue that is held to a rate, as that of CNPs has to be (S21, document 004): it goes
+first up to its rate, and whoever floods it starves nobody.
 
 The control: what the same packets do to the other queue without the rate.
 """

@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Literal, Protocol, runtime_checkable
 
+from labtests.capabilities.nic import NicQos, RdmaLink
+from labtests.capabilities.readings import Reading, WarningLog
 from labtests.capabilities.records import (
     DcqcnSetting,
     DeadlockTimes,
@@ -22,12 +24,8 @@ from labtests.capabilities.records import (
     EdgeRule,
     EdgeSetting,
     MarkingCurve,
-    NicQos,
     PortMemory,
-    RdmaLink,
-    Reading,
     SchedulingSetting,
-    WarningLog,
 )
 from labtests.capabilities.settings import KINDS, Commands
 from labtests.transport.asking import Asking

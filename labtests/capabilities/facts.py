@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.transport.asking import Asking
 
 

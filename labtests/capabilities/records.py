@@ -1,16 +1,14 @@
-"""The facts that travel between rooms: frozen, typed, without behaviour that needs a device.
+"""Settings, frozen and typed: each is what one ability reads and writes (see device.py), so
+equality is how a read-back is judged.
 
-Settings come first: each is what one ability reads and writes (see device.py), so equality is
-how a read-back is judged. Then counters, then what a workload saw.
+What devices count is in readings.py, what a workload saw in flows.py, what a NIC shows in nic.py.
 """
 
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Annotated, Literal
 
-from labtests.core.output import told
-from labtests.core.units import BitsPerSecond, Bytes
+from labtests.core.units import Bytes
 
 # -- what a value can be: values.py looks at it ---------------------------------------------------
 
@@ -21,7 +19,7 @@ Priority = Annotated[int, range(8)]
 Percent = Annotated[int, range(101)]
 Count = Annotated[int, range(MOST + 1)]
 
-# -- settings ----------------------------------------------------------------------------------
+# -- settings ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,212 +356,3 @@ class MarkingCurve:
             weighting_exponent=self.weighting_exponent,
             ecn=True,
         )
-
-
-# -- what a NIC shows but suites do not write -----------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrafficClass:
-    """One ETS traffic class of a NIC."""
-
-    number: int
-    ratelimit_bits_per_s: BitsPerSecond | None
-    algorithm: Literal["ets", "strict", "vendor", "unknown"]
-    bandwidth_percent: int | None
-    priorities: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NicQos:
-    """Everything `mlnx_qos -i` says of one port. None = the tool did not print that section."""
-
-    dcbx_mode: str | None
-    trust: TrustSetting | None
-    dscp_to_priority: tuple[tuple[int, int], ...] | None  # (dscp, priority), ascending dscp
-    receive_buffer_bytes: tuple[Bytes, ...] | None
-    max_buffer_bytes: Bytes | None
-    cable_length_m: int | None
-    pfc_enabled: tuple[bool, ...]
-    priority_to_buffer: tuple[int, ...] | None
-    traffic_classes: tuple[TrafficClass, ...] | None
-    lldpad_warning: bool = False
-    default_priorities: tuple[int, ...] | None = None  # of packets without DSCP or tag
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RdmaLink:
-    """One RDMA device port and the net device it belongs to."""
-
-    rdma: str
-    rdma_port: int
-    interface: str
-    state: str
-
-
-# -- counters ----------------------------------------------------------------------------------
-
-Scope = Literal["port", "priority", "queue", "host"]
-
-
-COUNTER_END = 2**64
-"""Counters of devices have 64 bits at most; one that has more is none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One counter, once. Name and unit as in counters.py; `source` is the device's own word.
-
-    `value is None` means the device gave no number; `missing` then says why. That is never 0.
-    `asked_s` of a sample is when it was asked for: the value is of some moment from then to
-    `time_s`, which on a slow host is seconds.
-    """
-
-    device: str
-    port: str  # "" for a whole host
-    scope: Scope
-    index: int | None  # priority or queue number; None for port and host
-    counter: str
-    unit: str  # "packets", "bytes", "frames", "us", "events", "datagrams", ...
-    value: int | None
-    time_s: float  # the lab's clock, when the device answered
-    source: str
-    missing: str = ""
-    asked_s: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.value is not None and not 0 <= self.value < COUNTER_END:
-            object.__setattr__(self, "value", None)
-            object.__setattr__(self, "missing", "shows a number that no counter of 64 bits holds")
-
-    @property
-    def key(self) -> tuple[str, str, str, int, str]:
-        """What identifies the counter on its lab (index -1 where there is none)."""
-        index = -1 if self.index is None else self.index
-        return (self.device, self.port, self.scope, index, self.counter)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PfcWarning:
-    """A device has warned that a port receives, or sends, more pause frames of a priority than
-    PfcAlarm allows. `when`: its own time, in its own words."""
-
-    port: str
-    priority: Priority
-    way: Literal["received", "sent"]
-    when: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarningLog:
-    """What a device's log has of that. `noted`: messages of all kinds so far, of which it still has
-    the last `kept`. `unread`: what it says of PFC and nobody here knows. `missing`: why there is no
-    log."""
-
-    device: str
-    noted: int = 0
-    kept: int = 0
-    warnings: tuple[PfcWarning, ...] = ()
-    unread: tuple[str, ...] = ()
-    missing: str = ""
-
-
-# -- what a workload saw -----------------------------------------------------------------------
-
-
-class FlowStatus(StrEnum):
-    """How a flow ended. Only COMPLETE is evidence of traffic."""
-
-    COMPLETE = "complete"
-    FAILED = "failed"  # the tool said so, or its figures cannot be true
-    INFRASTRUCTURE = "infrastructure"  # the flow never started for a reason outside the fabric
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
-    """One report row of a sender (or receiver): goodput between two moments of the lab's clock."""
-
-    start_s: float
-    end_s: float
-    goodput_bits_per_s: BitsPerSecond
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
-    """How long messages of one size took, one way, as a tool tells: half of there and back."""
-
-    message_bytes: int
-    messages: int
-    least_us: float
-    typical_us: float
-    mean_us: float
-    p99_us: float
-    p999_us: float
-    most_us: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowResult:
-    """One sender's share of a workload, as its own tool reported it."""
-
-    sender: str
-    receiver: str
-    tool: str
-    tos: int
-    status: FlowStatus
-    because: str  # the tool's own words, or "" when complete
-    command: str
-    intervals: tuple[Interval, ...] = ()
-    goodput_bits_per_s: BitsPerSecond | None = None  # mean over the whole flow; None = not reported
-    offered_bits_per_s: BitsPerSecond | None = (
-        None  # asked of a paced tool; None = as fast as it can
-    )
-    sent_bits_per_s: BitsPerSecond | None = None  # what the sender itself counted, over its time
-    asked_s: float | None = None  # how long it was to send; None = until it is ended
-    ran_s: float | None = None  # how long it sent, as its tool says
-    sent_bytes: Bytes | None = None  # payload, as the sender counted
-    received_bytes: Bytes | None = None  # payload, as the receiver counted
-    sent_datagrams: int | None = None
-    receive_buffer_bytes: Bytes | None = None  # of its receiving sockets, all together
-    unsure_datagrams: int | None = None  # of those: at most so many did not leave; None = not known
-    extra_packets: int | None = None  # packets with `tos` beside those: exactly; None = not known
-    received_datagrams: int | None = None
-    lost_datagrams: int | None = None
-    late_datagrams: int | None = None  # came behind a later one; None = not told
-    retransmits: int | None = None  # TCP only
-    iterations: int | None = None  # RDMA messages
-    latency: Latency | None = None  # of a probe
-    retries: tuple[str, ...] = ()  # infrastructure failures before this one worked
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "because", told(self.because))
-
-    @property
-    def is_rdma(self) -> bool:
-        """Whether the tool is one of perftest."""
-        return self.tool.startswith("ib_")
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the receiver of the data asked for it: an RDMA read."""
-        return self.tool.startswith("ib_read_")
-
-
-PauseForm = Literal["priority", "link", "no class", "no source"]
-"""Of a pause frame: of one priority (802.1Qbb), of the whole link (802.3x), of no priority at all
-although it has a time for each, of one priority and from the address 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StormResult:
-    """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
-    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran."""
-
-    switch: str
-    switch_port: str
-    priority: int
-    lasting_ms: int
-    times: int
-    frames: int
-    because: str = ""
-    form: PauseForm = "priority"

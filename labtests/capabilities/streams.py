@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from labtests.capabilities.records import Scope
+from labtests.capabilities.readings import Scope
 from labtests.transport.asking import Asking, known
 
 GAP = 2.5

@@ -21,7 +21,8 @@ from labtests.capabilities.facts import (
     TaggedPorts,
     Tags,
 )
-from labtests.capabilities.records import PortMemory, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortMemory
 from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkErrors, PortTelemetry
-from labtests.capabilities.records import Reading, Scope
+from labtests.capabilities.readings import Reading, Scope
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 

@@ -4,7 +4,7 @@ the counter, what it is of, and its unit."""
 import re
 from collections.abc import Mapping
 
-from labtests.capabilities.records import Scope
+from labtests.capabilities.readings import Scope
 from labtests.capabilities.streams import StreamLeaf
 
 Streamed = Mapping[str, tuple[str, Scope, str]]

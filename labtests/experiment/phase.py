@@ -7,7 +7,7 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import PfcWarnings, RdmaDevices, Watermarks
-from labtests.capabilities.records import Reading, WarningLog
+from labtests.capabilities.readings import Reading, WarningLog
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.core.errors import DeviceError
 from labtests.experiment.crossings import crossings, returns

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.experiment.incast import Incast
 from labtests.experiment.judging import Judged
 from labtests.experiment.phase import PhaseRecord

@@ -14,7 +14,7 @@ from itertools import pairwise
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import NicTelemetry, QueueTelemetry
 from labtests.capabilities.facts import LiveCounters
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.experiment.roles import Role, Roles, ways_out
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from labtests.capabilities.records import StormResult
+from labtests.capabilities.flows import StormResult
 from labtests.core.output import lines_said, told
 from labtests.experiment.roles import Role
 from labtests.transport.protocol import Clock, Process, Transport, wait_until

@@ -13,14 +13,9 @@ from typing import Any, Literal
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.facts import DcbxState
-from labtests.capabilities.records import (
-    FlowResult,
-    PfcSetting,
-    Reading,
-    Scope,
-    StormResult,
-    WarningLog,
-)
+from labtests.capabilities.flows import FlowResult, StormResult
+from labtests.capabilities.readings import Reading, Scope, WarningLog
+from labtests.capabilities.records import PfcSetting
 from labtests.core.units import BitsPerSecond
 from labtests.measure.streamed import Streamed
 

@@ -17,7 +17,7 @@ from labtests.capabilities.device import (
     WatchdogTelemetry,
 )
 from labtests.capabilities.facts import PortTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import LabError, LabErrors
 from labtests.measure.evidence import Key
 from labtests.transport.asking import Asking, attempt, side_by_side

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.drawing import Span
 from labtests.measure.evidence import differences
 from labtests.report.runs import Json, entries, number

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import (
     bit_errors,

@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import fmean, median_low
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.capabilities.streams import StreamSample
 from labtests.measure.evidence import Evidence
 from labtests.measure.streamed import StreamKey

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, PfcSetting
+from labtests.capabilities.flows import FlowResult, FlowStatus
+from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import goodput, path, port_drops
 from labtests.verdicts.outcome import (

@@ -13,7 +13,7 @@ somebody else's (ARP, LLDP, STP). It excuses nothing: what is lost of ours lacks
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, packets, path, port_drops, witnesses

@@ -7,7 +7,7 @@ n alike that share a line fairly, each has n.
 import math
 from collections.abc import Iterator, Sequence
 
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, outcome
 from labtests.verdicts.marks_first import FAIR_INDEX, held_by_links, jain

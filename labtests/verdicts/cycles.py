@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations, pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import checks, path
 from labtests.verdicts.outcome import (

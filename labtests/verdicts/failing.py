@@ -7,7 +7,7 @@ rate, so many seconds are missing as packets of it are.
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, path
 from labtests.verdicts.outcome import (

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PriorityMemory, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PriorityMemory
 from labtests.measure.evidence import Evidence, Key, Place
 from labtests.verdicts import pauses, port_drops, storms, witnesses
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES, Limits

@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, Interval
+from labtests.capabilities.flows import FlowResult, Interval
 from labtests.measure.evidence import Evidence
 
 MISSING_ROW = 0.9

@@ -6,7 +6,7 @@ way back is free. So of two medians or percentiles, the way there took twice the
 
 from collections.abc import Iterator
 
-from labtests.capabilities.records import FlowStatus, Latency
+from labtests.capabilities.flows import FlowStatus, Latency
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks

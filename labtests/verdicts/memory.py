@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PortMemory, PriorityMemory, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortMemory, PriorityMemory
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, port_drops, witnesses
 from labtests.verdicts.outcome import (

@@ -10,7 +10,7 @@ datagram that arrived, it never notices.
 from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Crossing, Difference, Evidence
 from labtests.verdicts import path, port_drops, rdma_packets, witnesses
 from labtests.verdicts.outcome import (

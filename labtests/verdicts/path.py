@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Scope
+from labtests.capabilities.readings import Scope
 from labtests.measure.evidence import Difference, Evidence, Key
 
 Part = Literal["sending stack", "NIC", "cable", "switch port", "receiving stack"]

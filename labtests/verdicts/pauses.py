@@ -5,7 +5,7 @@ total on any evidence.
 from collections.abc import Iterator, Sequence
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, outcome, port_drops, witnesses
 from labtests.verdicts.outcome import (

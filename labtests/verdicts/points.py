@@ -8,7 +8,7 @@ when they cease it comes back, as fast as its parameters say.
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, cnps, goodput, outcome, witnesses
 from labtests.verdicts.outcome import (

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading, SchedulingSetting
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import SchedulingSetting
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, goodput, idle, packets, port_drops
 from labtests.verdicts.outcome import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import StormResult
+from labtests.capabilities.flows import StormResult
 from labtests.measure.evidence import Evidence, Place
 from labtests.verdicts import checks, idle, packets, pauses, port_drops, storms, witnesses
 from labtests.verdicts.outcome import (

@@ -6,7 +6,7 @@ from itertools import pairwise
 from statistics import median
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.measure.evidence import Evidence, Key
 from labtests.verdicts import checks
 from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, failed, passed, unproven

@@ -10,7 +10,8 @@ from dataclasses import replace
 from itertools import chain
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, Scope
+from labtests.capabilities.flows import FlowResult, FlowStatus
+from labtests.capabilities.readings import Scope
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import bit_errors, checks, ecn, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (

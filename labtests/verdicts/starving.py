@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Evidence, Place
 from labtests.verdicts import among, checks, marks_first, outcome
 from labtests.verdicts.outcome import (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import StormResult
+from labtests.capabilities.flows import StormResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, packets, path, port_drops
 from labtests.verdicts.outcome import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (

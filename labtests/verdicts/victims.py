@@ -6,7 +6,7 @@ same port, is held at both (head-of-line blocking; Zhu et al., SIGCOMM 2015, fig
 
 from collections.abc import Iterator
 
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Evidence, Place
 from labtests.verdicts import among, checks, outcome, pauses, port_drops, slowing
 from labtests.verdicts.outcome import Finding, Verdict, conclude, unproven

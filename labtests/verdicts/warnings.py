@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import WarningLog
+from labtests.capabilities.readings import WarningLog
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, witnesses
 from labtests.verdicts.outcome import (

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, Scope
+from labtests.capabilities.flows import FlowResult
+from labtests.capabilities.readings import Scope
 from labtests.core.units import packets_of
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import path

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
 from labtests.core.units import BitsPerSecond
 from labtests.workloads.streams import Stream
 

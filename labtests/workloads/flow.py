@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.output import lines_said
 from labtests.core.units import BitsPerSecond
 from labtests.transport.commands import program

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.core.errors import WorkloadError
 from labtests.transport.protocol import Clock, wait_until
 from labtests.workloads.crowd import parts, together

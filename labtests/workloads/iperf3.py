@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
 from labtests.core.output import lines_said
 from labtests.core.units import BitsPerSecond, Bytes

@@ -7,7 +7,7 @@ numbers of UDP datagrams to the discard port, where nobody answers.
 import re
 from collections.abc import Iterator
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.errors import WorkloadError
 from labtests.core.output import lines_said
 from labtests.transport.commands import Shell, in_turn, program

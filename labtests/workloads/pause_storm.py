@@ -9,7 +9,7 @@ has run out.
 
 from dataclasses import dataclass
 
-from labtests.capabilities.records import PauseForm
+from labtests.capabilities.flows import PauseForm
 from labtests.core.errors import WorkloadError
 from labtests.transport.commands import Shell, program
 

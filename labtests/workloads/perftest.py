@@ -8,7 +8,7 @@ complaint.
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
 from labtests.core.errors import UnreadableOutput, WorkloadError
 from labtests.core.output import quoted_excerpt
 from labtests.core.units import BitsPerSecond

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from labtests.capabilities.records import FlowResult, FlowStatus, Latency
+from labtests.capabilities.flows import FlowResult, FlowStatus, Latency
 from labtests.core.errors import WorkloadError
 from labtests.core.output import quoted_excerpt
 from labtests.transport.commands import Shell, program

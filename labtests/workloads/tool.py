@@ -5,7 +5,7 @@ A suite may bring one: `incast.flows(pattern, MyTool(tos=...))`. docs/suites.md 
 
 from typing import Protocol, Self
 
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.transport.commands import Shell
 from labtests.workloads.attempt import Attempt, Party
 

@@ -7,7 +7,8 @@ from connectx_host import TRANSCRIPTS, recording
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labtests.capabilities.records import NicQos, TrafficClass, TrustSetting
+from labtests.capabilities.nic import NicQos, TrafficClass
+from labtests.capabilities.records import TrustSetting
 from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
 from labtests.core.units import BitsPerSecond, Bytes
 from labtests.drivers.connectx.mlnx_qos import parse_mlnx_qos

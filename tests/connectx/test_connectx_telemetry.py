@@ -5,7 +5,8 @@ from connectx_host import Answer, FakeHost, grep, no_such_files, recording
 from driven import driving
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers.linux.ethtool import AT_THE_WIRE
 

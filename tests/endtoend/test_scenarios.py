@@ -24,7 +24,7 @@ WORKLOAD = '''
 import re
 from dataclasses import dataclass, replace
 
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.transport.commands import program
 
 SECONDS, EVERY_S, BYTES = 2, 0.01, 1000

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labtests.capabilities.flows import FlowStatus
 from labtests.capabilities.records import (
     DcqcnSetting,
     EcnSetting,
-    FlowStatus,
     PfcSetting,
     QueueSchedule,
     SchedulingSetting,

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, Reading
+from labtests.capabilities.flows import FlowResult, FlowStatus
+from labtests.capabilities.readings import Reading
 from labtests.measure.evidence import Evidence, Place
 
 WRAP = 1 << 32

@@ -30,7 +30,8 @@ from labtests.capabilities.device import (
     Versions,
 )
 from labtests.capabilities.facts import Neighbours, OwnClock, PortTelemetry
-from labtests.capabilities.records import MarkingCurve, PfcSetting, Reading, TrustSetting
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
     ECN,

@@ -13,7 +13,7 @@ from onyx_recordings import ALL, PARSERS
 from platform_recordings import label, part_of
 
 from labtests.capabilities.device import Obstacles, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
 from labtests.drivers.onyx.driver import driver_of
 from labtests.drivers.onyx.pfc import parse_pause_frames

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from labtests.capabilities.records import EcnSetting, PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import EcnSetting, PfcSetting
 from labtests.core import output
 from labtests.core.encodings import Spelled
 from labtests.core.errors import InventoryError, LabError, UnreadableOutput, WorkloadError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from invoke.runners import Result
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core import output
 from labtests.core.errors import DeviceError, LabError, UnreadableOutput, WorkloadError
 from labtests.drivers.comware import box as comware_box

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import PfcTelemetry
 from labtests.capabilities.facts import PortTelemetry
-from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Kind, T
 from labtests.drivers import displays
 from labtests.drivers.parsing import refuse, whole_lines

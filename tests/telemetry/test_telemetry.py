@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import LabErrors, UnreadableOutput
 from labtests.measure.telemetry import Telemetry, Watch, table
 from labtests.transport.asking import Running, answered, known

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, Interval, Reading
+from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
+from labtests.capabilities.readings import Reading
 from labtests.measure.evidence import Evidence, Place
 
 A = Place(device="a", port="eth0", switch="sw", switch_port="p1", priority=3, queue=3)

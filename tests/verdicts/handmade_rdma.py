@@ -6,7 +6,8 @@ from dataclasses import replace
 from handmade import reading, rows
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, PfcSetting
+from labtests.capabilities.flows import FlowResult, FlowStatus
+from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import CnpClass, Evidence, Place
 
 CEILING = 9.26e9

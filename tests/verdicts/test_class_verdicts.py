@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.experiment.classes import EVERY
 from labtests.measure.evidence import Crossing, Evidence
 from labtests.verdicts import Outcome, classified, in_their_queues, undisturbed

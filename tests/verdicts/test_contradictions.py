@@ -12,7 +12,7 @@ from test_pauses_and_cnps import grown
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,

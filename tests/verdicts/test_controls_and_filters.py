@@ -13,7 +13,7 @@ from test_pauses_and_cnps import grown, without_last_read
 from test_sound import R_NIC
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import StormResult
+from labtests.capabilities.flows import StormResult
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,

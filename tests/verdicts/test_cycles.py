@@ -6,7 +6,8 @@ import pytest
 from handmade import flow, reading
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus, Interval, PfcSetting
+from labtests.capabilities.flows import FlowStatus, Interval
+from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import LIVE, CycleHop, Evidence, Place, Refresh
 from labtests.verdicts import Outcome, set_free, sound_in_a_cycle, went_on
 

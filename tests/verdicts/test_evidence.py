@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.measure.evidence import differences
 
 values = st.none() | st.integers(min_value=0, max_value=2**64 - 1)

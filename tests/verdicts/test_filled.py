@@ -6,7 +6,8 @@ import pytest
 from handmade import A, flow, reading, rows
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PortMemory, PriorityMemory, StormResult
+from labtests.capabilities.flows import StormResult
+from labtests.capabilities.records import PortMemory, PriorityMemory
 from labtests.measure.evidence import Evidence, Place, Refresh
 from labtests.verdicts import (
     Outcome,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_sound import with_counter
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.verdicts import (
     Outcome,
     drops_exactly_in,

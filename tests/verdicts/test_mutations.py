@@ -15,7 +15,7 @@ from test_ecn_verdict import GOOD, WITHOUT
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,

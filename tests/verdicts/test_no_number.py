@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from test_mutations import SUITES
 
-from labtests.capabilities.records import FlowResult
+from labtests.capabilities.flows import FlowResult
 from labtests.verdicts import Outcome
 
 NONE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}

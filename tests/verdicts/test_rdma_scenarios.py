@@ -19,7 +19,7 @@ from handmade_rdma import (
 )
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,

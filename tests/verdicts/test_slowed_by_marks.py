@@ -13,7 +13,8 @@ from test_ecn_verdict import GOOD, WITHOUT, tcp
 from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus, PfcSetting
+from labtests.capabilities.flows import FlowStatus
+from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,

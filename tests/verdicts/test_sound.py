@@ -7,7 +7,7 @@ from handmade import A, B, R, control_of, good_evidence, reading
 from handmade_loads import load
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus, Interval
+from labtests.capabilities.flows import FlowStatus, Interval
 from labtests.verdicts import Outcome, lossless, sound, stations
 
 A_NIC, R_NIC = ("a", "eth0"), ("r", "eth0")

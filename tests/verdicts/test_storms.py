@@ -7,7 +7,7 @@ from handmade import reading
 from handmade_loads import load
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import StormResult
+from labtests.capabilities.flows import StormResult
 from labtests.verdicts import Outcome, dropped_all, kept_through, left_alone, shut_in_time
 
 PORT = ("sw", "p3")

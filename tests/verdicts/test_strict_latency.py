@@ -7,7 +7,7 @@ from handmade import A, reading
 from handmade_loads import load
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowResult, FlowStatus, Latency
+from labtests.capabilities.flows import FlowResult, FlowStatus, Latency
 from labtests.verdicts import Outcome, passed_at_once
 
 TOS = 40 << 2

@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import FlowStatus, Reading
+from labtests.capabilities.flows import FlowStatus
+from labtests.capabilities.readings import Reading
 from labtests.verdicts import (
     Outcome,
     drops_as_expected,

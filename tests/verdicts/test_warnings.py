@@ -7,7 +7,8 @@ import pytest
 from handmade import good_evidence, reading
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import PfcWarning, StormResult, WarningLog
+from labtests.capabilities.flows import StormResult
+from labtests.capabilities.readings import PfcWarning, WarningLog
 from labtests.verdicts import Outcome, silent, warned
 
 OF_A, OF_B = ("sw", "p1", 3), ("sw", "p2", 5)  # 900 and 300 pause frames

@@ -6,7 +6,7 @@ import pytest
 from stage import PaperClock, PaperHost, Script
 from traffic_recordings import recording
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.workloads import Iperf3, Party, Stream, incast
 
 ACCEPTED = "Server listening on 1\nAccepted connection from 10.0.0.1, port 2\n"

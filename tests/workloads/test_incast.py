@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 from stage import BANNER, HEADER, PaperClock, PaperHost, PaperProcess, Script, rows, server
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.clock import WallClock
 from labtests.core.errors import CommandTimeout, LabErrors, WorkloadError
 from labtests.workloads import Iperf3, Party, Perftest, Stream, incast

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from traffic_recordings import blank, recording
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.transport.protocol import Reply
 from labtests.workloads import Attempt, Iperf3
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.errors import WorkloadError
 from labtests.transport.protocol import Reply
 from labtests.workloads import Attempt, LatencyProbe

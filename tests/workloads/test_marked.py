@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.core.errors import WorkloadError
 from labtests.transport.protocol import Reply
 from labtests.workloads import Party, send_marked

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 from local_transport import LocalTransport, WallClock
 
-from labtests.capabilities.records import FlowStatus
+from labtests.capabilities.flows import FlowStatus
 from labtests.workloads import Iperf3, Party, Stream, incast
 from labtests.workloads.iperf3_json import parse_json
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 from stage import BANNER, HEADER, PaperClock, PaperHost, Script, rows
 
-from labtests.capabilities.records import FlowResult, FlowStatus, Interval
+from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
 from labtests.core.errors import WorkloadError
 from labtests.transport.commands import Shell, program
 from labtests.workloads import Attempt, FlowTool, Iperf3, Party, Perftest, Stream, incast

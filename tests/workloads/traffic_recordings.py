@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from labtests.capabilities.records import FlowResult, FlowStatus
+from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.transport.protocol import Reply
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"

@@ -12,7 +12,8 @@ from itertools import groupby
 from typing import Any
 
 from labtests.capabilities.device import PfcWarnings
-from labtests.capabilities.records import FramesPerS, PfcAlarm, PfcWarning, WarningLog
+from labtests.capabilities.readings import PfcWarning, WarningLog
+from labtests.capabilities.records import FramesPerS, PfcAlarm
 from labtests.capabilities.settings import PFC_ALARM
 from labtests.core.output import told
 from labtests.drivers.comware.session import CLI, ComwarePart, PortSetting, line

@@ -18,7 +18,8 @@ from typing import Any, Literal
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
 from labtests.drivers.comware.session import ComwarePart, ConfigSection, PortSetting, line
 from labtests.drivers.comware.values import COMWARE, NO_NUMBER, NOT_A_NUMBER, priorities, wrong_port

@@ -15,7 +15,7 @@ from itertools import chain
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.comware.session import ComwarePart
 from labtests.drivers.comware.values import COMWARE, NO_NUMBER, maybe, record
 from labtests.drivers.displays import ANY, Count, PortDisplay, Unfit

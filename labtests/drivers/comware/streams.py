@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import DialOut, Scope, StreamSetting
+from labtests.capabilities.readings import Scope
+from labtests.capabilities.records import DialOut, StreamSetting
 from labtests.capabilities.settings import STREAM, Commands
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.comware.session import QUIT, ComwareSetting, included, line

@@ -8,7 +8,7 @@ exist only while PFC is enabled on it: a missing name means "not enabled", never
 import re
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, parse_ethtool_statistics, unit_of
 from labtests.drivers.parsing import incomplete, refuse
 from labtests.drivers.readings import Answered

@@ -2,7 +2,7 @@
 
 from labtests.capabilities.device import RdmaDevices
 from labtests.capabilities.facts import DcbxState
-from labtests.capabilities.records import RdmaLink
+from labtests.capabilities.nic import RdmaLink
 from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.connectx.dcbx import ConnectxDcbx
 from labtests.drivers.connectx.qos import FIRMWARE_DCBX

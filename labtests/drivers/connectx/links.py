@@ -4,7 +4,8 @@ import re
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkFacts, RoceFacts
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import ToolMissing
 from labtests.drivers.answers import expect_success
 from labtests.drivers.connectx.ethtool import nic_readings

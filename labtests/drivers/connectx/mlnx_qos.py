@@ -21,7 +21,8 @@ import re
 from itertools import chain
 from typing import Any, Literal, cast
 
-from labtests.capabilities.records import NicQos, TrafficClass, TrustSetting
+from labtests.capabilities.nic import NicQos, TrafficClass
+from labtests.capabilities.records import TrustSetting
 from labtests.core.units import BitsPerSecond, gbit_per_second
 from labtests.drivers.answers import Complaint, Tool, expect_success, reject
 from labtests.drivers.displays import ANY, Line, Notation, ValueKind, read_one

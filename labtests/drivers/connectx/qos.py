@@ -10,7 +10,8 @@ from typing import Literal
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import NicQosView
-from labtests.capabilities.records import DcbxControl, EtsSetting, NicQos, PfcSetting, TrustSetting
+from labtests.capabilities.nic import NicQos
+from labtests.capabilities.records import DcbxControl, EtsSetting, PfcSetting, TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.connectx.mlnx_qos import MLNX_QOS, parse_mlnx_qos
 from labtests.drivers.connectx.sysfs import PRIORITIES

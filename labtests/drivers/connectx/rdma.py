@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from labtests.capabilities.records import RdmaLink
+from labtests.capabilities.nic import RdmaLink
 from labtests.drivers.answers import Tool, expect_success
 from labtests.drivers.linux.rdma import each_once
 from labtests.drivers.parsing import incomplete, matches, refuse

@@ -1,7 +1,8 @@
 """The counters of a host with ConnectX ports: those of mlx5 by ethtool, PFC too."""
 
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import ToolMissing
 from labtests.drivers.connectx.ethtool import nic_readings, pfc_readings
 from labtests.drivers.connectx.rdma import IBDEV2NETDEV, parse_ibdev2netdev

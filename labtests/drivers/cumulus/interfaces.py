@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkFacts, LinkState
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.profiles import Applied, NvueSetting, nv
 from labtests.drivers.cumulus.session import show

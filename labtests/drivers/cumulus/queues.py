@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading, Scope
+from labtests.capabilities.readings import Reading, Scope
 from labtests.drivers.cumulus.session import expected, shown
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN

@@ -12,7 +12,8 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
-from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortWatchdog, WatchdogTimes
 from labtests.drivers.cumulus import profiles as p
 from labtests.drivers.cumulus.session import expected
 from labtests.drivers.displays import Notation, read_one

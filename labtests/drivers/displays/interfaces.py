@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkErrors, LinkFacts, LinkState, PortTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import UnreadableOutput
 from labtests.drivers.displays.cli import CliPart, PortDisplay
 from labtests.drivers.displays.shapes import Unfit

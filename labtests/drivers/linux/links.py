@@ -12,7 +12,8 @@ from labtests.capabilities.facts import (
     RoceFacts,
     RocePorts,
 )
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, LabError, ToolMissing, UnreadableOutput
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL

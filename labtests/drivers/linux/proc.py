@@ -9,7 +9,7 @@ from loss in the network.
 import re
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.answers import Tool, expect_success
 from labtests.drivers.parsing import BLANK, incomplete, matches, refuse
 from labtests.drivers.readings import Answered

@@ -8,7 +8,7 @@ loses on purpose too (Linux 6.12: 76 at a netem, 76 at the tbf above it).
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.core.trusted_files import json_of
 from labtests.drivers.answers import Tool, expect_success

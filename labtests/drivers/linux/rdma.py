@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, ToolMissing
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.displays import Fields, Notation, Rows, read_json

@@ -7,7 +7,7 @@ its type and its net device. A GID that is not in use is all zeros, and its type
 import re
 from ipaddress import IPv6Address
 
-from labtests.capabilities.records import RdmaLink
+from labtests.capabilities.nic import RdmaLink
 from labtests.drivers.linux.sysfs import those_readable
 from labtests.drivers.parsing import refuse
 from labtests.transport.commands import Shell, script

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import ToolMissing
 from labtests.drivers.linux.ethtool import AT_THE_WIRE, unit_of
 from labtests.drivers.linux.session import HostPart

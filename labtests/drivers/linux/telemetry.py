@@ -3,7 +3,8 @@
 from typing import NoReturn
 
 from labtests.capabilities.device import NicTelemetry, RdmaDevices
-from labtests.capabilities.records import RdmaLink, Reading
+from labtests.capabilities.nic import RdmaLink
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import CommandRejected, ToolMissing, UnreadableOutput
 from labtests.drivers.linux.ethtool import parse_ethtool_statistics
 from labtests.drivers.linux.proc import HOST_COMMANDS, host_readings

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from labtests.capabilities.device import Versions
 from labtests.capabilities.facts import LinkFacts, PortTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.linux.host import IPROUTE2, KERNEL, versions_of
 from labtests.drivers.linux.links import Cables
 from labtests.transport.asking import Asking

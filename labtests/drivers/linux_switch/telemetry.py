@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.facts import LiveCounters
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.linux_switch.qdiscs import Qdisc
 from labtests.drivers.linux_switch.session import TcPart
 from labtests.drivers.linux_switch.tree import Leaf, Tree

@@ -11,7 +11,8 @@ from typing import Any
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Unfit, read
 from labtests.drivers.nxos.configuration import (

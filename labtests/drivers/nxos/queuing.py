@@ -11,7 +11,7 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.displays import ANY, SOME, Line, PortDisplay, Unfit
 from labtests.drivers.nxos.ports import ClassBuffer
 from labtests.drivers.nxos.session import NXOS, NxosPart

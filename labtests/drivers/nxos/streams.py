@@ -6,7 +6,7 @@ and `maxQueueDepth` is the most since somebody cleared it. The model tells of no
 """
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.records import Scope
+from labtests.capabilities.readings import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.parts import PlatformPart
 

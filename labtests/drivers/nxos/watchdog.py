@@ -12,7 +12,8 @@ from typing import Any
 from labtests.capabilities import counters as c
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
-from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortWatchdog, WatchdogTimes
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting

@@ -12,7 +12,8 @@ from typing import Any
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Commands
 from labtests.core.output import excerpt
 from labtests.drivers.displays import ANY, ONCE, read

@@ -10,7 +10,7 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.displays import MAYBE, read
 from labtests.drivers.onyx.egress import CONGESTION, QUEUES, Congestion
 from labtests.drivers.onyx.session import ONYX, OnyxPart, line

@@ -5,7 +5,7 @@ A longest frame is the MTU and 22 bytes: orchagent adds header, VLAN tag and che
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.facts import LinkFacts, LinkState
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.drivers.displays import Unfit, read_variant, variants
 from labtests.drivers.frames import FrameLimit
 from labtests.drivers.parts import PlatformPart

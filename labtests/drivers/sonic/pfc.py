@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
 from labtests.capabilities.device import PfcTelemetry
-from labtests.capabilities.records import PfcSetting, Reading
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import Table, read_tables, written
 from labtests.drivers.parsing import incomplete

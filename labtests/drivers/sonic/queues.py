@@ -12,7 +12,7 @@ from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
-from labtests.capabilities.records import Reading
+from labtests.capabilities.readings import Reading
 from labtests.core.errors import LabError
 from labtests.drivers.displays import Table, Unfit, read_table
 from labtests.drivers.displays.json_answers import json_shown

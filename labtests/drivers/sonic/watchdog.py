@@ -8,7 +8,8 @@ import re
 from labtests.capabilities import counters as c
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
-from labtests.capabilities.records import PortWatchdog, Reading, WatchdogTimes
+from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortWatchdog, WatchdogTimes
 from labtests.drivers.answers import expect_success
 from labtests.drivers.displays import Table, ValueKind, read_table
 from labtests.drivers.parts import PlatformPart

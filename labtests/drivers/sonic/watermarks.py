@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import Watermarks
-from labtests.capabilities.records import PollsMs, Reading, Scope
+from labtests.capabilities.readings import Reading, Scope
+from labtests.capabilities.records import PollsMs
 from labtests.capabilities.settings import WATERMARK_POLLS
 from labtests.core.output import excerpt
 from labtests.drivers.answers import expect_success
