@@ -5,7 +5,6 @@ JSON's own scalars stay as they are. Everything else is an object with one of th
     {"tuple": [...]}    {"list": [...]}    {"set": [...]}  (a frozenset)
     {"map": [[key, value], ...]}
     {"record": "labtests.records:PfcSetting", "fields": {...}}   a dataclass of this project
-    {"member": "labtests.records:FlowStatus", "name": "FAILED"}  an enumeration of this project
 """
 
 import importlib
@@ -13,7 +12,6 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
-from enum import Enum
 from itertools import groupby
 from typing import Any
 
@@ -72,8 +70,6 @@ def unpack(packed: Json) -> Any:
 
 
 def _packed(value: object) -> Json:
-    if isinstance(value, Enum):
-        return {"member": _name(type(value)), "name": value.name}
     if value is None or type(value) in (bool, int, float, str):
         return value
     if is_dataclass(value) and not isinstance(value, type):
@@ -107,13 +103,11 @@ def _unpacked(packed: Json) -> Any:
             return make([_unpacked(each) for each in packed[word]])
     if "map" in packed:
         return {_unpacked(key): _unpacked(each) for key, each in packed["map"]}
-    if "member" in packed:
-        return _type(packed["member"], Enum)[packed["name"]]
     given = {name: _unpacked(each) for name, each in packed["fields"].items()}
-    return _type(packed["record"], None)(**given)
+    return _type(packed["record"])(**given)
 
 
-def _type(name: str, kind: type | None) -> Any:
+def _type(name: str) -> Any:
     """Only data types of this project are made from what a file says."""
     module, _, qualified = name.partition(":")
     if module not in _HOMES:
@@ -121,8 +115,7 @@ def _type(name: str, kind: type | None) -> Any:
     found: Any = importlib.import_module(_HOMES[module])
     for part in qualified.split("."):
         found = getattr(found, part)
-    wanted = isinstance(found, type) and (issubclass(found, kind) if kind else is_dataclass(found))
-    if not wanted:
+    if not (isinstance(found, type) and is_dataclass(found)):
         raise ValueError(f"{name} is not a data type")
     return found
 
