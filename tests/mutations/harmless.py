@@ -308,6 +308,15 @@ DECLARED: tuple[Harmless, ...] = (
         by_class=True,
     ),
     Harmless(
+        "cables between switches are held within ten packets: each is in the balance of NICs",
+        kind="one less",
+        phase="experiment after it",
+        place="between switches",
+        counter="forwarded_packets",
+        suite="link_failure.*",
+        by_class=True,
+    ),
+    Harmless(
         "which ways are taken is claimed, by what ports forward; NICs of RDMA see what is lost",
         kind="lost uncounted|one less",
         phase="experiment .*",
@@ -560,6 +569,13 @@ DECLARED: tuple[Harmless, ...] = (
         counter="forwarded_packets",
     ),
     Harmless(
+        "what a port of a ring loses outside of its queues is missing in the balance of NICs",
+        kind=COUNTED,
+        suite="(deadlock|pfc_escape).*",
+        place="bottleneck|between switches|sender's switch port",
+        counter="tx_(errors|fifo_errors|aborted_errors|dropped)|rx_(missed|over|fifo)_errors",
+    ),
+    Harmless(
         "what leaves a ring to a host is told by its NIC",
         kind="one less|more|frozen|halved|swapped .*|samples",
         suite="(deadlock|pfc_escape).*",
@@ -690,7 +706,7 @@ DECLARED: tuple[Harmless, ...] = (
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
         kind="samples",
         counter="pfc_(rx|tx)_frames",
-        suite="(thresholds|verbs).*",
+        suite="(dcbx|thresholds|verbs).*",
     ),
     Harmless(
         "rates and the time between CNPs are claimed, PFC is on, and what is lost and counted by "
@@ -734,7 +750,7 @@ DECLARED: tuple[Harmless, ...] = (
         "a phase in which the claim has to be red, by rates",
         kind=COUNTED,
         phase="experiment the same parameters",
-        counter="(np|rp)_.*",
+        counter=f"(np|rp)_.*|{REPEATED}",
         suite="dcqcn_points.*",
     ),
     Harmless(
