@@ -717,6 +717,13 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(dcbx|thresholds|verbs).*",
     ),
     Harmless(
+        "without DCQCN pauses are asked in all, and not when they began",
+        kind="samples",
+        phase="experiment PFC alone",
+        counter="pfc_(rx|tx)_frames",
+        suite="pfc_and.*",
+    ),
+    Harmless(
         "rates and the time between CNPs are claimed, PFC is on, and what is lost and counted by "
         "hosts and cables is red",
         kind=f"lost uncounted|{COUNTED}",
@@ -901,7 +908,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="sender's NIC",
         counter="rp_.*",
-        suite="edge.*",
+        suite="(edge|victim).*",
     ),
     Harmless(
         "requests of reads, of which each sender gets as many, within ten; acknowledgements of "
