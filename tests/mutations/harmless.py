@@ -308,6 +308,15 @@ DECLARED: tuple[Harmless, ...] = (
         by_class=True,
     ),
     Harmless(
+        "cables between switches are held within ten packets: each is in the balance of NICs",
+        kind="one less",
+        phase="experiment after it",
+        place="between switches",
+        counter="forwarded_packets",
+        suite="link_failure.*",
+        by_class=True,
+    ),
+    Harmless(
         "which ways are taken is claimed, by what ports forward; NICs of RDMA see what is lost",
         kind="lost uncounted|one less",
         phase="experiment .*",
@@ -384,7 +393,7 @@ DECLARED: tuple[Harmless, ...] = (
         "not claimed, but by NICs and cables",
         kind=f"{COUNTED}|lost uncounted",
         suite="(deaf|latency).*",
-        place="(?!.*NIC|.*host).*",
+        place="before .*|bottleneck|between switches|.*switch port",
         phase="experiment .*",
         counter="|(buffer_|wred_|)dropped_.*|forwarded_packets",
     ),
@@ -491,6 +500,14 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(?!s2_|pfc_and|victim|verbs).*",
     ),
     Harmless(
+        "acknowledgements in another queue of data: that they are in none of CNPs is asked",
+        kind="swapped queues",
+        place="sender's switch port",
+        counter="forwarded_packets",
+        phase="experiment .*",
+        suite="(s2_|pfc_and|victim).*",
+    ),
+    Harmless(
         "a figure of a tool beside others that are exact: datagrams, or packets of NICs",
         kind="tool",
         counter="goodput_bits_per_s halved|(received|sent)_bytes .*|lost_datagrams (halved|0)|"
@@ -558,6 +575,13 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(deadlock|pfc_escape).*",
         place="between switches",
         counter="forwarded_packets",
+    ),
+    Harmless(
+        "what a port of a ring loses outside of its queues is missing in the balance of NICs",
+        kind=COUNTED,
+        suite="(deadlock|pfc_escape).*",
+        place="bottleneck|between switches|sender's switch port",
+        counter="tx_(errors|fifo_errors|aborted_errors|dropped)|rx_(missed|over|fifo)_errors",
     ),
     Harmless(
         "what leaves a ring to a host is told by its NIC",
@@ -690,7 +714,14 @@ DECLARED: tuple[Harmless, ...] = (
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
         kind="samples",
         counter="pfc_(rx|tx)_frames",
-        suite="(thresholds|verbs).*",
+        suite="(dcbx|thresholds|verbs).*",
+    ),
+    Harmless(
+        "without DCQCN pauses are asked in all, and not when they began",
+        kind="samples",
+        phase="experiment PFC alone",
+        counter="pfc_(rx|tx)_frames",
+        suite="pfc_and.*",
     ),
     Harmless(
         "rates and the time between CNPs are claimed, PFC is on, and what is lost and counted by "
@@ -734,7 +765,7 @@ DECLARED: tuple[Harmless, ...] = (
         "a phase in which the claim has to be red, by rates",
         kind=COUNTED,
         phase="experiment the same parameters",
-        counter="(np|rp)_.*",
+        counter=f"(np|rp)_.*|{REPEATED}",
         suite="dcqcn_points.*",
     ),
     Harmless(
@@ -877,7 +908,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="sender's NIC",
         counter="rp_.*",
-        suite="edge.*",
+        suite="(edge|victim).*",
     ),
     Harmless(
         "requests of reads, of which each sender gets as many, within ten; acknowledgements of "
