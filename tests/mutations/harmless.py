@@ -711,6 +711,13 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(threshold_from|pause|pfc_watchdog).*",
     ),
     Harmless(
+        "of the pauses that a program sends at least so many have to come",
+        kind="more",
+        place="bottleneck",
+        counter="pfc_rx_frames",
+        suite="threshold_from.*",
+    ),
+    Harmless(
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
         kind="samples",
         counter="pfc_(rx|tx)_frames",
