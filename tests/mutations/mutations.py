@@ -41,7 +41,7 @@ RUNS = {
     "testbeds/nexus-cx5.yaml": ("-k", "pause_timeout"),
     "testbeds/two-spines.yaml": ("-k", "paths or link_failure"),
     "testbeds/incast-5to1.yaml": ("-k", "scale"),
-    "tests/mutations/linux-rdma.yaml": ("-k", "go_back"),
+    "testbeds/linux-switch-cx5.yaml": ("-k", "go_back"),
 }
 """Testbeds, and words for pytest, that have every suite between them."""
 LEFT_OUT = frozenset({"rdma_ecn", "soak"})  # soft-RoCE; and the hours that it is told to take
