@@ -25,6 +25,8 @@ from labtests.network.tables import (
 )
 
 LINK_BIT = 1 << LINK
+PRIORITY_BITS = LINK_BIT - 1
+"""Of a frame's class-enable vector: the eight priorities."""
 EMPTY_BIT, NAMELESS_BIT = LINK_BIT << 1, LINK_BIT << 2
 """Of a storm's frames: for no class at all; from the address 0."""
 TIME_BITS = 16

@@ -8,6 +8,7 @@ port. How pauses are sent: pause_frames.py.
 
 from typing import Any
 
+from labtests.network.arithmetic import lowest_bit
 from labtests.network.compiled import compiled
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import free_packet
@@ -15,6 +16,7 @@ from labtests.network.pause_frames import (
     EMPTY_BIT,
     LINK_BIT,
     NAMELESS_BIT,
+    PRIORITY_BITS,
     time_of,
     timer_slot,
 )
@@ -75,10 +77,11 @@ def hold_queue(t: State, p: int, i: int) -> None:
     A switch's map may lead several priorities to one queue.
     """
     q = paused_queue(t, p, i)
-    until = 0
-    for j in range(8):
-        if paused_queue(t, p, j) == q:
-            until = max(until, lane_at(t, 8 * p + j).paused_until)
+    until = lane_at(t, 8 * p + i).paused_until
+    if port_at(t, p).switch != NONE:
+        for j in range(8):
+            if paused_queue(t, p, j) == q:
+                until = max(until, lane_at(t, 8 * p + j).paused_until)
     queue_at(t, q).paused_until = until
     port_at(t, p).held |= 1 << (q & 7)
 
@@ -117,9 +120,11 @@ def obey(t: State, p: int, k: int, moment: int) -> None:
         if heeded:
             hold_link(t, p, moment, packet_at(t, k).part * port.quantum_ps)
     elif port.link_pause & (LINK_SEND | LINK_OBEY) == 0:
-        for i in range(8):
-            if (vector & port.pfc_on) >> i & 1:
-                hold_from(t, p, i, moment, time_of(t, k, i) * port.quantum_ps)
+        named = vector & port.pfc_on & PRIORITY_BITS
+        while named:
+            i = lowest_bit(named)
+            named &= named - 1
+            hold_from(t, p, i, moment, time_of(t, k, i) * port.quantum_ps)
     free_packet(t, k)
 
 
@@ -134,9 +139,12 @@ def receive_pause(t: State, p: int, k: int) -> None:
     control.rx_frames += 1
     control.pfc_rx_frames += (packet.psn >> LINK) & 1
     now = clock_at(t, 0).now
-    for i in range(8):
-        lane_at(t, 8 * p + i).pfc_rx_frames += (packet.psn >> i) & 1
-        if port_at(t, p).guard and (packet.psn >> i) & 1 and time_of(t, k, i) > 0:
+    named = packet.psn & PRIORITY_BITS
+    while named:
+        i = lowest_bit(named)
+        named &= named - 1
+        lane_at(t, 8 * p + i).pfc_rx_frames += 1
+        if port_at(t, p).guard and time_of(t, k, i) > 0:
             guard_at(t, 8 * p + i).pause_seen_at = now
     if control.response_ps == 0:
         obey(t, p, k, now)
