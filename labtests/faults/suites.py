@@ -46,6 +46,7 @@ SUITES: Mapping[str, FaultedSuite] = {
     "shares": FaultedSuite(
         file="test_scheduling", test="test_each_queue_gets_the_share_that_the_scheduler_owes_it"
     ),
+    "weights": FaultedSuite(file="test_scheduling", test="test_weights_hold_beside_a_strict_queue"),
     "tcp": FaultedSuite(file="test_tcp_ecn", test="test_a_tcp_incast_is_marked_instead_of_dropped"),
     "s1": FaultedSuite(
         file="test_s1_pfc", test="test_pfc_holds_a_udp_incast_without_loss", middle_s=3.0
