@@ -14,7 +14,7 @@ OFFERED = 0.75  # of line rate, each of two
 MOST = 0.4  # of line rate: both queues stay overloaded, and the port full
 
 
-@pytest.mark.requires("queue_counters", "scheduling_for", "rate_limited")
+@pytest.mark.requires("queue_counters", "scheduling_for", switches=("rate_limited",))
 def test_a_strict_queue_that_is_held_to_a_rate_starves_nobody(incast):
     """A strict queue with a rate limit gets its rate, first; the other one gets all the rest."""
     incast.trust_dscp()

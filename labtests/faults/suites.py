@@ -51,6 +51,7 @@ SUITES: Mapping[str, FaultedSuite] = {
         test="test_a_strict_queue_that_is_held_to_a_rate_starves_nobody",
         at="experiment 'queue 5 is strict, at most 40%': traffic",
     ),
+    "weights": FaultedSuite(file="test_scheduling", test="test_weights_hold_beside_a_strict_queue"),
     "tcp": FaultedSuite(file="test_tcp_ecn", test="test_a_tcp_incast_is_marked_instead_of_dropped"),
     "s1": FaultedSuite(
         file="test_s1_pfc", test="test_pfc_holds_a_udp_incast_without_loss", middle_s=3.0

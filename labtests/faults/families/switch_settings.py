@@ -65,7 +65,7 @@ FAULTS: tuple[Declared, ...] = (
         what="a queue of the bottleneck gets another weight",
         how=(_on(SW, OUT, "qos wrr 3 group 1 byte-count 1"),),
         when=MIDDLE,
-        red=("shares",),
+        red=("shares", "weights"),
         says=(SW, OUT, "scheduling"),
     ),
     _comware(
