@@ -246,6 +246,7 @@ BESIDE_THE_DOOR = {
     "night/running.py: os.fdopen",
     "study/on_lab.py: os.fdopen",  # open_private: what a run has said
     "watching/export.py: os.fdopen",  # open_private: records, exports
+    "core/figure_file.py: write_bytes",  # drawings, converted
     "core/private_files.py: os.fdopen",  # the door
     "core/private_files.py: write_bytes",
     "network/cases/tidy.py: write_bytes",  # parquet
