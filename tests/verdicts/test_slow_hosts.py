@@ -8,7 +8,6 @@ from test_storms import STORM, lost, stormy
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import PfcSetting
-from labtests.measure.evidence import Difference
 from labtests.verdicts import Outcome, held_by_its_receiver, not_stopped
 
 SENT_TO_A = ("sw", "p1", "priority", 3, c.PFC_TX_FRAMES)
@@ -172,10 +171,11 @@ def test_a_port_whose_count_of_pauses_is_lost_has_not_ignored_them(form):
 def test_a_priority_that_the_port_does_not_show_has_lost_no_count():
     """Comware shows rows of no-drop priorities alone: a healthy lab was inconclusive by that."""
     seen, key = odd("link"), ("sw", "p3", "priority", 5, c.PFC_RX_FRAMES)
-    hidden = replace(reading(key, None, 1.0), missing="no row for priority 5")
-    change = Difference(key=key, before=hidden, after=hidden, increase=None)
-    seen = replace(seen, changes={**seen.changes, key: change})
-    verdict = stopped_nothing(seen)
+    before, after = (
+        (*(r for r in reads if r.key != key), reading(key, None, reads[0].time_s, "no row"))
+        for reads in (seen.before, seen.after)
+    )
+    verdict = stopped_nothing(replace(seen, before=before, after=after, shown=frozenset({key})))
     assert verdict.outcome is Outcome.PASS, verdict.because
 
 
