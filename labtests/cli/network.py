@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError
-from labtests.core.figure_file import check_name, write_figure
+from labtests.core.figure_file import KINDS, check_name, write_figure
 from labtests.core.interpreter import at_root
 from labtests.core.output import say, tell
 from labtests.core.seeds import SEED_AT_MOST
@@ -234,7 +234,7 @@ def validate_network(
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(["svg", "pdf", "png"]),
+    type=click.Choice(KINDS),
     default="svg",
     show_default=True,
     help="Kind of file (PDF and PNG need the package vl-convert-python).",

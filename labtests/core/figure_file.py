@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from labtests.core.errors import LabError
 from labtests.core.private_files import safe_folder, write_bytes, write_private
 
-KINDS = (".svg", ".pdf", ".png")
+KINDS = ("svg", "pdf", "png")
 SVG = "http://www.w3.org/2000/svg"
 PIXELS_PER_INCH, POINTS_PER_INCH, MM_PER_INCH = 96, 72, 25.4
 """Of CSS; of PDF."""
@@ -23,9 +23,9 @@ DOTS_PER_INCH = 300
 
 def check_name(file: Path) -> None:
     """Raises LabError for a file that no drawing goes into, before any is made."""
-    if file.suffix.lower() not in KINDS:
-        raise LabError(f"{file}: a drawing is a file that ends in {', '.join(KINDS)}")
-    if file.suffix.lower() != ".svg":
+    if _kind(file) not in KINDS:
+        raise LabError(f"{file}: a drawing is a file that ends in .{', .'.join(KINDS)}")
+    if _kind(file) != "svg":
         _converter(file)
 
 
@@ -33,7 +33,7 @@ def write_figure(file: Path, svg: str) -> None:
     """The drawing in the form that the file's name asks for. Raises LabError, also for a disk."""
     check_name(file)
     try:
-        if file.suffix.lower() == ".svg":
+        if _kind(file) == "svg":
             write_private(file, svg)
         else:
             write_bytes(file, _converted(file, svg))
@@ -53,8 +53,12 @@ def in_folder(folder: Path, name: str, kind: str, svg: str) -> Path:
     return file
 
 
+def _kind(file: Path) -> str:
+    return file.suffix.lower().removeprefix(".")
+
+
 def _converted(file: Path, svg: str) -> bytes:
-    if file.suffix.lower() == ".pdf":
+    if _kind(file) == "pdf":
         return bytes(_converter(file).svg_to_pdf(_in_points(svg)))
     scale = POINTS_PER_INCH / PIXELS_PER_INCH
     return bytes(_converter(file).svg_to_png(svg, scale=scale, ppi=DOTS_PER_INCH))

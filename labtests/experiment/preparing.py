@@ -200,7 +200,8 @@ class Prepared(Parties):
         self.set(self.bottleneck, SCHEDULING, wanted)
 
     def hold_to(self, queue: int, share: float) -> None:
-        """This queue of the bottleneck may send no more than this share of line rate."""
+        """This queue of the bottleneck may send no more than this share of line rate. Raises
+        LabError where its switch holds no queue to a rate."""
         at, most = self.bottleneck, round(share * self.roles.line_bits_per_s)
         limited = self.lab.part(at.device, RateLimitedQueues).rate_limited(self.served, queue, most)
         self.set(at, SCHEDULING, limited)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError
+from labtests.core.figure_file import KINDS
 from labtests.core.output import say, tell
 
 PACKAGES = frozenset({"numba", "numpy", "scipy", "optuna"})
@@ -134,7 +135,7 @@ def _on_lab(
 @click.option(
     "--as",
     "kind",
-    type=click.Choice(["svg", "pdf", "png"]),
+    type=click.Choice(KINDS),
     default="pdf",
     show_default=True,
     help="Kind of --figures.",

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from labtests.capabilities import counters as c
-from labtests.measure.evidence import Difference, Evidence
+from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -241,7 +241,7 @@ def _noticed(evidence: Evidence, least: int) -> Iterator[Finding]:
         if told.increase is None:
             yield missing(told, "> 0", "events")
             continue
-        events = told.increase + _waits(evidence)
+        events = told.increase + witnesses.waits(evidence, _sender(evidence))
         fact = fact_of(told, f">= {least}", "events", margin=events - least)
         few = f"{name_of(told)} grew by {told.increase} where {drops.increase} packets were lost"
         yield passed(fact) if told.increase and events >= least else failed(few, fact)
@@ -249,13 +249,14 @@ def _noticed(evidence: Evidence, least: int) -> Iterator[Finding]:
 
 def _no_more_time_outs_than_by_chance(evidence: Evidence, found: _Transferred) -> Finding:
     """As many as repetitions are lost, too."""
-    times, waits = _time_outs(evidence), _waited_for(evidence)
+    told, waits = witnesses.time_outs(evidence, _sender(evidence))
     most = by_chance_at_most(found.lost**2 / found.came)
     if waits is None:
-        return missing(times, "known", "events")
-    fact = fact_of(times, f"<= {most}", "events", margin=most - waits)
+        return missing(told, "known", "events")
+    name = name_of(told) if waits == told.increase else f"{name_of(told)} beyond NAKs"
+    fact = Fact(name=name, measured=waits, bound=f"<= {most}", unit="events", margin=most - waits)
     often = (
-        f"{name_of(times)} grew by {waits}, where chance loses {most} repetitions at "
+        f"{name} grew by {waits}, where chance loses {most} repetitions at "
         "most: losses are not told by NAKs, or answers are lost"
     )
     return passed(fact) if waits <= most else failed(often, fact)
@@ -315,29 +316,9 @@ def _none_given_up(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _waits(evidence: Evidence) -> int:
-    """Time-outs of either kind: a NIC that adapts them (NVIDIA: roce_adp_retrans_to) counts those
-    apart, or beside."""
-    adapted = _at_sender(evidence, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS).increase or 0
-    return (_waited_for(evidence) or 0) + adapted
-
-
-def _waited_for(evidence: Evidence) -> int | None:
-    """Time-outs. rdma_rxe counts what it sends again for them and for NAKs in one."""
-    told = _time_outs(evidence)
-    if told.increase is None or told.key[-1] == c.LOCAL_ACK_TIMEOUT:
-        return told.increase
-    return max(told.increase - (_at_sender(evidence, c.PACKET_SEQ_ERR).increase or 0), 0)
-
-
-def _time_outs(evidence: Evidence) -> Difference:
-    again = _at_sender(evidence, c.RDMA_RETRIES)
-    return again if evidence.has(again) else _at_sender(evidence, c.LOCAL_ACK_TIMEOUT)
-
-
-def _at_sender(evidence: Evidence, counter: str) -> Difference:
+def _sender(evidence: Evidence) -> tuple[str, str]:
     place = evidence.senders[0]
-    return evidence.change((place.device, place.port), "port", None, counter)
+    return place.device, place.port
 
 
 def _sent_again(evidence: Evidence, found: _Transferred) -> Finding:
@@ -375,7 +356,7 @@ def _as_the_closed_form(evidence: Evidence, clean: Evidence, found: _Transferred
 
 def _waited(evidence: Evidence, clean: Evidence) -> float:
     """At most, in the time-outs that the sender counts; in times of the transfer without loss."""
-    waits = _waits(evidence)
+    waits = witnesses.waits(evidence, _sender(evidence))
     spans = [row.end_s - row.start_s for row in clean.flows[0].intervals]
     messages, of = _messages(evidence) or 0, _messages(clean) or 0
     seconds = sum(spans) * messages / of if of else 0.0
@@ -390,7 +371,7 @@ def _goodput_share(evidence: Evidence, clean: Evidence) -> float | None:
 def _said(evidence: Evidence, clean: Evidence, found: _Transferred) -> str:
     way = "only what was lost" if found.each <= SELECTIVE else "all from the lost one on"
     share = _goodput_share(evidence, clean) if evidence.flows and clean.flows else None
-    waits = _waits(evidence) if evidence.senders else 0
+    waits = witnesses.waits(evidence, _sender(evidence)) if evidence.senders else 0
     waited = f", beside the waiting of {waits} time-outs" if waits else ""
     return (
         f"{found.lost} of {found.came} packets were lost, and {found.each:.2f} sent again for each "

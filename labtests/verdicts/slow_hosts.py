@@ -133,7 +133,8 @@ def _counted_as_none(evidence: Evidence, storm: StormResult) -> Iterator[Finding
         port = (storm.switch, storm.switch_port)
         got = evidence.change(port, "priority", priority, c.PFC_RX_FRAMES)
         told = any(each and each.value is not None for each in (got.before, got.after))
-        if got.increase is None and told:  # a port need not show priorities without PFC
+        due = told or (priority == storm.priority and evidence.has(got))
+        if got.increase is None and due:  # a port need not show priorities without PFC
             yield missing(got, "= 0", "frames")
         if got.increase:
             yield failed(

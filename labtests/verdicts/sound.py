@@ -188,9 +188,7 @@ def _waiting(evidence: Evidence) -> Iterator[FlowResult]:
     """Transfers of a number of messages, whose sender's NIC counted time-outs. What these are due
     to is asked elsewhere (witnesses.py, repeating.py)."""
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
-        nic = (place.device, place.port)
-        kinds = (c.LOCAL_ACK_TIMEOUT, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS, c.RDMA_RETRIES)
-        waited = any(evidence.change(nic, "port", None, kind).increase for kind in kinds)
+        waited = witnesses.waits(evidence, (place.device, place.port)) > 0
         if flow.is_rdma and flow.ran_s is not None and waited:
             yield flow
 

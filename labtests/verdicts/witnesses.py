@@ -265,6 +265,24 @@ def _must_have(evidence: Evidence, difference: Difference) -> bool:
     )
 
 
+def time_outs(evidence: Evidence, nic: tuple[str, str]) -> tuple[Difference, int | None]:
+    """What tells of a sender's time-outs, and how many there were. rdma_rxe counts what it sends
+    again for them and for NAKs in one (Linux, rxe_comp.c)."""
+    told = evidence.change(nic, "port", None, c.RDMA_RETRIES)
+    if not evidence.has(told):
+        told = evidence.change(nic, "port", None, c.LOCAL_ACK_TIMEOUT)
+        return told, told.increase
+    naks = evidence.change(nic, "port", None, c.PACKET_SEQ_ERR).increase or 0
+    return told, None if told.increase is None else max(told.increase - naks, 0)
+
+
+def waits(evidence: Evidence, nic: tuple[str, str]) -> int:
+    """Time-outs of either kind: a NIC that adapts them (NVIDIA: roce_adp_retrans_to) counts those
+    apart, or beside."""
+    adapted = evidence.change(nic, "port", None, c.ADAPTIVE_RETRANSMISSION_TIMEOUTS).increase
+    return (time_outs(evidence, nic)[1] or 0) + (adapted or 0)
+
+
 def _dropped(evidence: Evidence) -> int:
     """Packets of the flows, by the switch: what else would a NIC have sent again."""
     queues = {place.queue for place in evidence.senders}

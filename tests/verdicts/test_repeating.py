@@ -19,6 +19,10 @@ DROPPED = (*OUT, "queue", 3, c.QUEUE_DROPPED_PACKETS)
 FORWARDED = (*OUT, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
 
 
+AGAIN = (*A, "port", -1, c.RDMA_RETRIES)
+SOFT = {(*R, "port", -1, c.RDMA_RECEIVED_PACKETS): NEEDED + 400, TIMES: None}
+
+
 def transfer(lost=0, each=0, rate=9.0, **more):
     """One of 100 000 packets, of which so many were lost, and so many sent again for each."""
     came = NEEDED + lost * each
@@ -200,6 +204,29 @@ def test_without_figures_of_the_tool_nothing_is_said():
     assert judged(replace(seen, flows=(), senders=())).outcome is Outcome.INCONCLUSIVE
 
 
+@pytest.mark.parametrize(("again", "starved"), [(5, True), (8, False)])
+def test_what_soft_roce_sends_again_for_naks_is_no_waiting(again, starved):
+    grown = {**SOFT, NAKS: 5, AGAIN: again}
+    seen = transfer(100, 5, rate=0.0235, grown=grown)
+    slow = replace(seen, flows=tuple(replace(each, ran_s=5.0) for each in seen.flows))
+    verdict = sound(replace(slow, line_bits_per_s=25e9))
+    assert ("is not a load" in verdict.because) is starved, verdict.because
+
+
+def test_what_is_said_of_time_outs_is_what_they_were():
+    clean = transfer(grown={TIMES: None, AGAIN: 0})
+    seen = transfer(129, 5, rate=8.8, grown={**SOFT, NAKS: 74, AGAIN: 77})
+    (fact,) = (
+        each
+        for each in judged(seen, clean, per_million=1290).facts
+        if c.RDMA_RETRIES in each.name and each.bound.startswith("<=")
+    )
+    assert (fact.name, fact.measured) == ("a eth0 completer_retry_err beyond NAKs", 3)
+    late = judged(transfer(129, 5, rate=8.8, grown={**SOFT, NAKS: 60, AGAIN: 99}), clean,
+                  per_million=1290)  # fmt: skip
+    assert "completer_retry_err beyond NAKs grew by 39" in late.because
+
+
 @pytest.mark.parametrize("waits", [0, 3])
 def test_a_transfer_that_waited_for_time_outs_is_as_slow_as_they_are(waits):
     """In a healthy lab of 25G that lost a hundredth it had 0.0235 Gb/s, in three time-outs."""
@@ -216,10 +243,6 @@ def test_a_queue_that_loses_another_number_is_not_the_nics_fault():
     assert "100 of a million were to be lost: 1 to 27" in few.because
     noticed = judged(transfer(100, 5, rate=9.0 / 1.005, grown={NAKS: 0}))
     assert "look at the NICs' counters" in noticed.because
-
-
-AGAIN = (*A, "port", -1, c.RDMA_RETRIES)
-SOFT = {(*R, "port", -1, c.RDMA_RECEIVED_PACKETS): NEEDED + 400, TIMES: None}
 
 
 @pytest.mark.parametrize(

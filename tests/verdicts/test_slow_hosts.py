@@ -168,15 +168,16 @@ def test_a_port_whose_count_of_pauses_is_lost_has_not_ignored_them(form):
     assert "pfc_rx_frames: ran backwards" in verdict.because
 
 
-def test_a_priority_that_the_port_does_not_show_has_lost_no_count():
+@pytest.mark.parametrize(("priority", "outcome"), [(5, Outcome.PASS), (3, Outcome.INCONCLUSIVE)])
+def test_a_priority_without_pfc_need_not_be_shown_and_that_of_the_storm_must(priority, outcome):
     """Comware shows rows of no-drop priorities alone: a healthy lab was inconclusive by that."""
-    seen, key = odd("link"), ("sw", "p3", "priority", 5, c.PFC_RX_FRAMES)
+    seen, key = odd("link"), ("sw", "p3", "priority", priority, c.PFC_RX_FRAMES)
     before, after = (
         (*(r for r in reads if r.key != key), reading(key, None, reads[0].time_s, "no row"))
         for reads in (seen.before, seen.after)
     )
     verdict = stopped_nothing(replace(seen, before=before, after=after, shown=frozenset({key})))
-    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert verdict.outcome is outcome, verdict.because
 
 
 def test_odd_pauses_are_proven_by_a_control_of_usual_ones_only():
