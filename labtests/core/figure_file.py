@@ -6,6 +6,7 @@ millimetres that it says, else a CSS pixel for each unit. The conversion is vl-c
 """
 
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ PIXELS_PER_INCH, POINTS_PER_INCH, MM_PER_INCH = 96, 72, 25.4
 """Of CSS; of PDF."""
 DOTS_PER_INCH = 300
 """Of a PNG: what printers ask for."""
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.]+")
 
 
 def check_name(file: Path) -> None:
@@ -42,8 +44,9 @@ def write_figure(file: Path, svg: str) -> None:
 
 
 def in_folder(folder: Path, name: str, kind: str, svg: str) -> Path:
-    """The drawing as NAME.KIND in this folder, which is made. Raises LabError."""
-    file = folder / f"{name}.{kind}"
+    """The drawing as NAME.KIND in this folder, which is made. A name may be a measure's: what is no
+    letter, figure, `_` or `.` in it is a hyphen. Raises LabError."""
+    file = folder / f"{_NO_NAME.sub('-', name)}.{kind}"
     check_name(file)
     try:
         safe_folder(folder)

@@ -18,7 +18,7 @@ MOST_MEASURES, MOST_FAILED = 8, 10
 def of_sweep(name: str, rows: Sequence[Row]) -> str:
     """What a sweep has found."""
     points, keys, names = tables.by_point(rows)
-    known = [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
+    known = _known(points, names)
     bad = list(dict.fromkeys(each["failed"] for each in rows if "failed" in each))
     parts = [_measure(points, keys, each) for each in known]
     return rendered(
@@ -36,9 +36,14 @@ def of_sweep(name: str, rows: Sequence[Row]) -> str:
 def drawings(rows: Sequence[Row]) -> dict[str, str]:
     """The maps and fronts of a sweep, by a name for their files."""
     points, keys, names = tables.by_point(rows)
-    known = [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
+    known = _known(points, names)
     maps = {f"map-{each}": _map(points, keys, each) for each in known}
     return {name: svg for name, svg in maps.items() if svg} | _fronts(points, known)
+
+
+def _known(points: pd.DataFrame, names: list[str]) -> list[str]:
+    """Measures that some point has."""
+    return [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
 
 
 def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]:

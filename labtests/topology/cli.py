@@ -112,9 +112,9 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
     )
     found, tried = _tried(found, base, options)
     if options["plot"] is not None:
-        write_figure(
-            options["plot"], importlib.import_module("labtests.topology.drawing").svg(found)
-        )
+        _make_folder_of(options["plot"])
+        svg = importlib.import_module("labtests.topology.drawing").svg(found)
+        write_figure(options["plot"], svg)
     if options["as_json"]:
         say(json.dumps({**wording.plain(found), **tried}, indent=1))
     else:
@@ -180,9 +180,16 @@ def _tried(
     return found, shown
 
 
-def _write(file: Path, text: str) -> None:
+def _make_folder_of(file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _write(file: Path, text: str) -> None:
+    _make_folder_of(file)
+    try:
         write_private(file, text)
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -67,6 +67,16 @@ def test_a_drawing_without_a_size_has_a_pixel_for_each_unit(tmp_path: Path) -> N
     assert png_pixels(file.read_bytes()) == pytest.approx((wide * 3.125, high * 3.125), abs=2)
 
 
+def test_a_measure_with_any_name_is_a_file_of_this_folder(tmp_path: Path) -> None:
+    svg = DRAWING.read_text(encoding="utf-8")
+    names = ("map-goodput / theoretical maximum (>=)", "../../out", "front-a-b")
+    files = [figure_file.in_folder(tmp_path / "made", name, "svg", svg) for name in names]
+    assert [file.name for file in files] == [
+        "map-goodput-theoretical-maximum-.svg", "..-..-out.svg", "front-a-b.svg"
+    ]  # fmt: skip
+    assert {file.parent for file in files} == {tmp_path / "made"}
+
+
 def test_a_name_that_is_no_drawing_is_refused_before_anything_is_run(tmp_path: Path) -> None:
     answer = plotted(tmp_path / "plot.jpg")
     assert answer.exit_code == 2

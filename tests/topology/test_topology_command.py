@@ -79,7 +79,7 @@ def test_explicit_routes_of_a_case_count():
 
 def test_the_picture_has_the_cycle_as_arrows(tmp_path):
     for file, arrows in ((RING, 10), (CASES / "leaf-spine.yaml", 0)):
-        out = tmp_path / "out.svg"
+        out = tmp_path / "a folder to make" / "out.svg"
         run(file, "--check", "--no-convergence", "--plot", out)
         text = out.read_text()
         assert text.count("<polygon") == arrows
