@@ -193,7 +193,7 @@ class _Layout:
 
     def _room(self, device: str) -> float:
         """What its longest fact takes, in bold."""
-        return max((24 + LETTER_W * len(w.text) for w in self._broken.get(device, ())), default=0.0)
+        return max((24 + LETTER_W * len(w.text) for w in self._lines(device)), default=0.0)
 
     def picture(self) -> LabPicture:
         """All of it."""

@@ -119,6 +119,8 @@ def shared(evidence: Evidence, scheduling: SchedulingSetting) -> Verdict:
         evidence,
         _shared(evidence, scheduling, seen),
         passing=said,
+        remedy="look at how that port is told to serve its queues (strict, shares, rates), and at "
+        "what else leaves by it",
     )
 
 

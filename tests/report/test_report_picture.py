@@ -222,6 +222,26 @@ def test_long_facts_do_not_make_a_wide_picture(run: Json, verdict_of: Callable[.
     assert "".join(words.text for words in switch.lines).endswith("123\u202f456\u202f789")
 
 
+def test_millions_of_drops_fit_into_their_switch(
+    run: Json, verdict_of: Callable[..., Json]
+) -> None:
+    phase = run["tests"][0]["phases"][0]
+    for each in phase["counters"]:
+        told = {"dropped_packets": 4_060_588, "forwarded_packets": 100}
+        if each["counter"] in told:
+            each |= {"port": "Twenty-FiveGigE1/0/13", "scope": "queue", "index": 3,
+                     "increase": told[each["counter"]]}  # fmt: skip
+    because = "S6550 Twenty-FiveGigE1/0/13 queue 3 got 25.0 %, not 60.0 %"
+    failed = verdict_of(outcome="fail", because=because, phase=phase["name"])
+    run["tests"][0] |= {"verdicts": [failed], "outcome": "fail"}
+
+    (switch,) = [box for box in drawn(run).boxes if box.switch]
+    longest = max((w.text for w in switch.lines), key=len)
+
+    assert longest == "queue 3: \u2715 4\u202f060\u202f588 dropped"
+    assert switch.w >= 12 + 8 * len(longest)  # bold, at 13 px
+
+
 def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:
     phase = run["tests"][0]["phases"][0]
     drop = {**phase["counters"][0], "counter": "dropped_packets", "increase": 9}
