@@ -3,6 +3,7 @@
 The receiver holds the queue by pauses of its own, and one sender sends until its switch port pauses
 it, too. What its NIC has sent by then, and the queue has not forwarded, is what the port holds: its
 threshold (xoff) where the load comes slowly, and also what came behind the pause where it is fast.
+Both hosts share a switch: of several, each would hold as much before the next one is paused.
 """
 
 import pytest
@@ -32,7 +33,7 @@ def test_a_port_pauses_at_its_threshold_counted_from_outside(incast):
     incast.expect_own_headroom(priority)
     incast.sample_hosts()
     storm = incast.long_storm(priority)
-    slowly, fast = (incast.steady(storm, held.offering(share)) for share in (SLOW, FAST))
+    slowly, fast = (incast.filling_one_switch(storm, held.offering(s)) for s in (SLOW, FAST))
 
     limits = incast.limits()
     slow = incast.run("little by little", slowly, storm=storm)

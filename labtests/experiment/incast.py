@@ -21,6 +21,7 @@ from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.preparing import Prepared
 from labtests.experiment.refresh import measure
 from labtests.experiment.roles import Roles
+from labtests.experiment.traffic import Traffic
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
 from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, by_chance_at_most
@@ -103,9 +104,18 @@ class Incast(Prepared):
 
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""
+        return self._outlasting(storm).loads(*classes)
+
+    def filling_one_switch(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
+        """`steady`, of senders that share the receiver's switch: what a storm holds lies nowhere
+        else. A lab without such a sender skips the test."""
+        return self._outlasting(storm).beside_receiver().loads(*classes)
+
+    def _outlasting(self, storm: PauseStorm) -> Traffic:
         every_s = storm.every_s + self.pace.sample_every_s  # each begins when a sample is taken
-        pace = replace(self.pace, load_s=ceil(storm.times * every_s) + 1)
-        return replace(self.traffic, pace=pace).loads(*classes)
+        return replace(
+            self.traffic, pace=replace(self.pace, load_s=ceil(storm.times * every_s) + 1)
+        )
 
     def tcp(self, traffic: Class, *, streams: int) -> tuple[SenderPart, ...]:
         """So many TCP connections of every sender, as fast as they can."""

@@ -137,6 +137,18 @@ class Traffic:
         one = fastest_without_a_queue(self.roles.senders, self.roles.line_bits_per_s)
         return replace(self, roles=replace(self.roles, senders=(one,))).loads(traffic)
 
+    def beside_receiver(self) -> "Traffic":
+        """By senders that are plugged into the receiver's switch alone. Raises NotHere where none
+        is."""
+        switch = self.roles.receiver.switch.device
+        beside = tuple(role for role in self.roles.senders if role.switch.device == switch)
+        if not beside:
+            raise NotHere(
+                f"no sender is plugged into {switch}, as the receiver is: what each of several "
+                "switches holds is not told apart from outside"
+            )
+        return replace(self, roles=replace(self.roles, senders=beside))
+
     def one_flow(self, senders: tuple[Role, ...], traffic: Class) -> tuple[SenderPart, ...]:
         """The same by one of these, no faster than one process sends: each of several has a source
         port, and with it a way, of its own."""

@@ -66,6 +66,12 @@ def _pauses_at(evidence: Evidence, limits: Limits) -> Iterator[Finding]:
         yield unproven(f"{len(evidence.senders)} senders: who of them holds the memory is not told")
         return
     (place,) = evidence.senders
+    if place.switch != evidence.bottleneck[0]:
+        yield unproven(
+            f"from {place.switch} to {evidence.bottleneck[0]} every switch holds packets: how many "
+            "of them each holds is not told from outside"
+        )
+        return
     yield _paused(evidence, place)
     yield witnesses.pauses_agree(evidence, place)
     yield from storms.nothing_is_missing(evidence)

@@ -52,6 +52,20 @@ def test_one_sender_alone_is_the_fastest_whose_bursts_make_no_queue():
             traffic(*gbit).alone(EARLY.offering(0.6))
 
 
+def test_what_one_switch_holds_comes_from_senders_that_are_plugged_into_it():
+    lab = traffic(10, 10, 10)
+    far = [
+        replace(role, switch=Endpoint(device="far", interface=role.switch.interface))
+        for role in lab.roles.senders
+    ]
+    mixed = replace(lab, roles=replace(lab.roles, senders=(*far[:2], lab.roles.senders[2])))
+    (one,) = mixed.beside_receiver().loads(EARLY.offering(0.5))
+    assert one.role.name == "h3"
+    remote = replace(lab, roles=replace(lab.roles, senders=tuple(far)))
+    with pytest.raises(NotHere, match="no sender is plugged into s, as the receiver is"):
+        remote.beside_receiver()
+
+
 @pytest.mark.parametrize("line", [10e9, 25e9, 100e9])
 def test_one_flow_has_one_source_port_however_fast_the_line(line):
     gbit = line / 1e9

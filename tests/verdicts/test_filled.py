@@ -116,6 +116,7 @@ def test_alpha_is_of_what_is_free_and_what_is_reserved_comes_first():
         ({"grown": {("sw", "p1", "priority", 3, c.PFC_TX_FRAMES): None}}, "pauses to a"),
         ({"grown": {("a", "eth0", "priority", 3, c.PFC_RX_FRAMES): 10}}, "pause"),
         ({"senders": ()}, "0 senders"),
+        ({"senders": (replace(PLACE, switch="leaf"),)}, "from leaf to sw every switch holds"),
         ({"settled": False}, "counters were still changing"),
     ],
 )
