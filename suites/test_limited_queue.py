@@ -1,17 +1,24 @@
 """A strict queue that is held to a rate, as that of CNPs has to be (S21, document 004): it goes
 first up to its rate, and whoever floods it starves nobody.
 
-The control: what the same packets do to the other queue without the rate.
+The control: what the same packets do to the other queue without the rate. And CNPs' own class, so
+served, passes a full port within document 004's 3 µs: counted by messages with the DSCP of CNPs, as
+nothing in a lab tells how long a CNP took.
 """
 
 import pytest
 
-from labtests.verdicts import shared
+from labtests.experiment import patterns
+from labtests.verdicts import passed_at_once, shared
+from labtests.workloads import LatencyProbe
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 REFRESHES = 3  # of the counters while they send: two samples that differ need two
 OFFERED = 0.75  # of line rate, each of two
 MOST = 0.4  # of line rate: both queues stay overloaded, and the port full
+CNPS_AT_MOST = 0.1  # of line rate: document 004 has some hundred Mb/s at 25G
+BELOW, ABOVE = 0.1, 0.75  # of line rate, each of two senders
+FEW = 10  # messages: behind a load each may take many milliseconds
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for", switches=("rate_limited",))
@@ -29,3 +36,27 @@ def test_a_strict_queue_that_is_held_to_a_rate_starves_nobody(incast):
     incast.must_be_red(shared(unlimited, incast.served), because=f"queue {first} got")
     held = incast.run(f"queue {first} is strict, at most {MOST:.0%}", traffic)
     incast.judge(shared(held, incast.served))
+
+
+@pytest.mark.requires(
+    hosts=("rdma_links", "pfc", "trust", "dcqcn_np"),
+    switches=("pfc", "trust", "pfc_counters", "queue_counters", "scheduling_for", "rate_limited"),
+)
+def test_the_class_of_cnps_passes_a_full_port_although_it_is_held_to_a_rate(incast):
+    """CNPs: their class, strict and held to a rate, passes a full port within 3 µs."""
+    incast.trust_dscp()
+    incast.plain_queues()
+    (held,), cnps = incast.classes(DSCPS[0], paused=True, rdma=True), incast.class_of_cnps
+    incast.serve_first(incast.queue_of(cnps))
+    incast.hold_to(incast.queue_of(cnps), CNPS_AT_MOST)
+    incast.lossless_on_the_way(incast.priority_of(held))
+
+    def beside(share):
+        load = incast.loads(*(held.offering(share),) * 2)
+        probes = LatencyProbe(tos=cnps.tos), LatencyProbe(tos=held.tos, messages=FEW)
+        return incast.flows(patterns.two_to_one, *probes, beside=load)
+
+    calm = incast.run("20 % of line rate", beside(BELOW))
+    full = incast.run("150 % of line rate", beside(ABOVE))
+    incast.must_be_red(passed_at_once(full, calm, tos=held.tos), because="mean wait was")
+    incast.judge(passed_at_once(full, calm, tos=cnps.tos))

@@ -169,13 +169,20 @@ class Prepared(Parties):
     def serve_cnps_first(self) -> None:
         """The same for the queue of the receiver's CNPs, at each port that they leave a switch by.
         A lab whose receiver does not tell their DSCP, or a port where others have it, skips it."""
-        nic, shared = self.receiver.nic, self.queues
-        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
-        dscp = 0 if cnps is None else cnps.dscp
-        if shared[dscp] == shared[0]:
-            raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
+        dscp = self.class_of_cnps.tos >> 2
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self._serve_first(at, choosing.queues_at(self.lab, at, self.roles.tags)[dscp])
+
+    @property
+    def class_of_cnps(self) -> Class:
+        """That of the receiver's CNPs. A lab whose receiver does not tell their DSCP, or where
+        others are in their queue, skips the test."""
+        nic, queues = self.receiver.nic, self.queues
+        cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
+        dscp = 0 if cnps is None else cnps.dscp
+        if queues[dscp] == queues[0]:
+            raise NotHere(f"{nic.device}: its CNPs (DSCP {dscp}) have no queue of their own")
+        return Class(tos=dscp << 2)
 
     def _serve_first(self, at: Endpoint, queue: int) -> None:
         shares: Shares = tuple(None if n == queue else EQUAL_SHARE for n in range(QUEUES))

@@ -51,6 +51,11 @@ SUITES: Mapping[str, FaultedSuite] = {
         test="test_a_strict_queue_that_is_held_to_a_rate_starves_nobody",
         at="experiment 'queue 5 is strict, at most 40%': traffic",
     ),
+    "cnps": FaultedSuite(
+        file="test_limited_queue",
+        test="test_the_class_of_cnps_passes_a_full_port_although_it_is_held_to_a_rate",
+        at="experiment '150 % of line rate': traffic",
+    ),
     "weights": FaultedSuite(file="test_scheduling", test="test_weights_hold_beside_a_strict_queue"),
     "tcp": FaultedSuite(file="test_tcp_ecn", test="test_a_tcp_incast_is_marked_instead_of_dropped"),
     "s1": FaultedSuite(

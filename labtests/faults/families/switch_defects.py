@@ -88,6 +88,15 @@ FAULTS: tuple[Declared, ...] = (
         says=(("{sender1}", PORT1, OUT),),
     ),
     _of(
+        name="a-port-puts-cnps-behind-their-load",
+        what="the first sender's port puts all into queue 0, what has the DSCP of CNPs, too",
+        how=(fault("ignores-dscp", SW1, PORT1),),
+        when=TRAFFIC,
+        red=("cnps",),
+        says=(("{sender1}", PORT1, OUT),),
+        switches=("sonic",),
+    ),
+    _of(
         name="a-port-puts-a-deaf-sender-into-another-queue",
         what="the second sender's port, and the first's, put all into queue 0",
         how=(fault("ignores-dscp", SW1, PORT1), fault("ignores-dscp", SW2, PORT2)),
