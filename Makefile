@@ -84,19 +84,13 @@ $(VENV)/bin/python:
 	else $(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "python3 -m venv failed: on Debian or Ubuntu run 'apt-get install python3-venv', then make again"; exit 1; }; fi
 
-define install
-	@echo "installing $(1) (once)"
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv pip install --quiet --python $(BIN)/python -r $(1) && \
-	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
-	else \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -r $(1) && \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
-	fi
-endef
+install = if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python $(1); \
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1); fi
 
 $(VENV)/.installed: $(VENV)/bin/python requirements.txt pyproject.toml
-	$(call install,requirements.txt)
+	@echo "installing requirements.txt (once)"
+	@$(call install,-r requirements.txt)
+	@$(call install,--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(VENV)/.run-ready: $(VENV)/.installed
@@ -105,7 +99,8 @@ $(VENV)/.run-ready: $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.tools-ready: $(VENV)/.installed requirements-dev.txt
-	$(call install,requirements-dev.txt)
+	@echo "installing requirements-dev.txt (once)"
+	@$(call install,-r requirements-dev.txt)
 	@touch $@
 
 $(VENV)/.dev-ready: $(VENV)/.tools-ready $(VENV)/.run-ready
