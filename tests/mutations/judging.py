@@ -8,8 +8,9 @@ from typing import Any
 from capturing import Answer, Asked, Case
 
 import labtests.verdicts as verdicts
+from labtests.capabilities.readings import Reading
 from labtests.experiment.judging import Judged
-from labtests.measure.evidence import Evidence
+from labtests.measure.evidence import Difference, Evidence, Key
 from labtests.verdicts import Verdict, path
 
 
@@ -51,18 +52,38 @@ def stations_once() -> Iterator[None]:
 
 
 def _with_known_changes(was: Evidence, now: Evidence) -> None:
-    """Where few counters of the end are others, the differences of the rest are known."""
-    pairs = list(zip(was.after, now.after, strict=False))
-    others = [(old, new) for old, new in pairs if old is not new]
-    same = now.before is was.before and len(now.after) == len(was.after)
-    if not same or len(others) > 8 or any(old.key != new.key for old, new in others):
+    """What was read as before has the differences that it had: most of each mutation."""
+    if (was.start_s, was.end_s) != (now.start_s, now.end_s):
         return
-    keys = {new.key for _, new in others}
-    before = tuple(r for r in now.before if r.key in keys)
-    if len({r.key for r in before if r.value is not None}) < len(keys):
-        return
-    anew = replace(now, before=before, after=tuple(new for _, new in others))
-    now.__dict__.update(changes=was.changes | anew.changes, noise=was.noise, numbers=was.numbers)
+    idle, first, last = (
+        _others(getattr(was, name), getattr(now, name))
+        for name in ("quiet_before", "before", "after")
+    )
+    now.__dict__["changes"] = _anew(was, now, first | last, "changes")
+    now.__dict__["noise"] = _anew(was, now, idle | first, "noise")
+
+
+def _others(olds: tuple[Reading, ...], news: tuple[Reading, ...]) -> frozenset[Key]:
+    """The counters of which one has another reading than the other."""
+    if olds is news:
+        return frozenset()
+    before, after = {id(each) for each in olds}, {id(each) for each in news}
+    apart = [r.key for r in olds if id(r) not in after] + [
+        r.key for r in news if id(r) not in before
+    ]
+    return frozenset(apart)
+
+
+def _anew(was: Evidence, now: Evidence, others: frozenset[Key], name: str) -> dict[Key, Difference]:
+    known: dict[Key, Difference] = getattr(was, name)
+    if not others:
+        return known
+    parts = {
+        each: tuple(r for r in getattr(now, each) if r.key in others)
+        for each in ("quiet_before", "before", "after")
+    }
+    found: dict[Key, Difference] = getattr(replace(now, **parts), name)
+    return {key: each for key, each in known.items() if key not in others} | found
 
 
 def _of_controls(case: Case) -> Iterator[Asked]:
