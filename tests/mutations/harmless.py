@@ -69,7 +69,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "of a queue, class, port or host that no flow of the phase uses",
-        kind="lost and counted|one less|more|halved|reset|wrapped|missing|stale|twice.*",
+        kind="lost and counted|one less|more|halved|reset|wrapped|missing|stale|twice.*|watermarks",
         idle=True,
     ),
     Harmless(
@@ -217,7 +217,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="control .*",
         counter=".*_datagrams .*|one datagram fewer|retransmits .*|a row .*|no rows",
-        suite=f"{UDP}|(deaf|dcqcn|paths|priority_tags).*",
+        suite=f"{UDP}|(deaf|dcqcn|limited|paths|priority_tags|scale).*",
     ),
     Harmless(
         "a phase without congestion or mechanism, in which a wrong claim has to be red",
@@ -266,8 +266,8 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "pauses are no claim of this suite: what a sender did not send is held against its NIC's",
         kind=COUNTED,
-        suite="(below|classif|deaf|edge|latency|link_|marking|mixed|overload|paths|sched|tcp_|tunnels|"
-        "s3_).*",
+        suite="(below|classif|deaf|edge|latency|limited|link_|marking|mixed|overload|paths|sched|"
+        "tcp_|tunnels|s3_).*",
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
@@ -286,8 +286,8 @@ DECLARED: tuple[Harmless, ...] = (
         suite="link_failure.*",
     ),
     Harmless(
-        "that the link that fails had traffic is asked, and not how much",
-        kind="one less|more|halved|swapped .*|samples",
+        "that the link that fails had traffic is asked, and not how much; of other links nothing",
+        kind=COUNTED,
         phase=".* (one way fails|all ways fail)",
         counter="forwarded_packets",
         suite="link_failure.*",
@@ -310,6 +310,15 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "cables between switches are held within ten packets: each is in the balance of NICs",
         kind="one less",
+        phase="experiment after it",
+        place="between switches",
+        counter="forwarded_packets",
+        suite="link_failure.*",
+        by_class=True,
+    ),
+    Harmless(
+        "in which queue packets pass a port between switches is no claim: cables and NICs balance",
+        kind="swapped queues",
         phase="experiment after it",
         place="between switches",
         counter="forwarded_packets",
@@ -350,7 +359,7 @@ DECLARED: tuple[Harmless, ...] = (
         "bytes beside packets that queues count as dropped",
         kind="more",
         place="bottleneck",
-        suite="pause_timeout.*",
+        suite="(limited|overload|pause_timeout|pfc_watchdog|sched).*",
         counter="dropped_bytes",
     ),
     Harmless(
@@ -389,6 +398,20 @@ DECLARED: tuple[Harmless, ...] = (
         counter="(?!forwarded_packets|failed|sent_).*",
     ),
     Harmless(
+        "lost behind the port whose queues are claimed, which has forwarded it",
+        kind="lost uncounted",
+        suite="classif.*",
+        place="before (the receiver's NIC|its IP stack|UDP)",
+        phase="experiment .*",
+    ),
+    Harmless(
+        "a phase without the rate, in which the claim has to be red by what its queues forwarded",
+        kind=f"{COUNTED}|lost uncounted|tool|device stands still",
+        suite="limited_queue.a_strict.*",
+        phase="experiment queue . is strict",
+        counter="(?!forwarded_packets|failed).*",
+    ),
+    Harmless(
         "loads have to fill a port, and are told so by what it forwarded: what of them is lost is "
         "not claimed, but by NICs and cables",
         kind=f"{COUNTED}|lost uncounted",
@@ -414,8 +437,8 @@ DECLARED: tuple[Harmless, ...] = (
         counter="(np|rp)_.*",
     ),
     Harmless(
-        "a switch warns of pauses that it gets, and hands on some: how many is not asked",
-        kind="one less|more|halved",
+        "a switch warns of pauses that it gets: what it hands on is not asked",
+        kind=COUNTED,
         suite="early_warning.*",
         place="sender's switch port",
         phase="experiment storms, early warning",
@@ -478,7 +501,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "a NIC makes the packets of RoCE: none is lost before it, and no UDP of the host has them",
         kind="lost uncounted",
-        suite="(deaf|go_back|pfc_and|priority_tags|s2_|s3_|verbs|victim).*",
+        suite="(deaf|go_back|pfc_and|priority_tags|s2_|s3_|scale|verbs|victim).*",
         place="before (the NIC|its IP stack|UDP)",
     ),
     Harmless(
@@ -602,7 +625,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="phase",
         phase="control .*",
         counter="no counters at the (start|end)",
-        suite="(deaf|dcqcn_points.a_sender_speeds|link_).*",
+        suite="(deaf|dcqcn_points.a_sender_speeds|link_|scale).*",
     ),
     Harmless(
         "of queues between switches S2 asks drops, and in which queue CNPs are; RDMA that is lost "
@@ -682,7 +705,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="stale|missing|twice or negative|samples",
         place="sender's switch port",
         counter="pfc_rx_frames",
-        suite="(dcbx|early|pfc_and|s1_|s2_|verbs).*",
+        suite="(dcbx|early|pfc_and|s1_|s2_|thresholds|verbs).*",
     ),
     Harmless(
         "a port that no flow of the phase passes",
@@ -721,7 +744,7 @@ DECLARED: tuple[Harmless, ...] = (
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
         kind="samples",
         counter="pfc_(rx|tx)_frames",
-        suite="(dcbx|thresholds|verbs).*",
+        suite="(dcbx|s1_|thresholds|verbs).*",
     ),
     Harmless(
         "without DCQCN pauses are asked in all, and not when they began",
@@ -937,7 +960,19 @@ DECLARED: tuple[Harmless, ...] = (
         "DCQCN is not asked: PFC holds these",
         kind=COUNTED,
         counter="(rp|np)_.*",
-        suite="(verbs|priority_tags|s3_).*",
+        suite="(scale|verbs|priority_tags|s3_).*",
+    ),
+    Harmless(
+        "who is late is told by perftest itself, of the time that all took",
+        kind="tool",
+        counter="a row .*|no rows",
+        suite="scale.*",
+    ),
+    Harmless(
+        "a phase in which the claim has to be red, by the time that each transfer took",
+        kind=f"{COUNTED}|lost uncounted|device stands still",
+        phase="control one sender with .*",
+        suite="scale.*",
     ),
 )
 
