@@ -2,17 +2,21 @@
 
 A rule is an ACL (`acl advanced name`, UDP destination port and DSCP), a class that matches it, and
 a behavior that gives a local precedence, which is the queue; the rest is a class that matches any
-packet. A policy takes its classes in the order in which they were associated.
+packet, and its behavior may give another DSCP. A policy takes its classes in the order in which
+they were associated.
 
 Syntax: H3C and HPE ACL and QoS configuration guides and command references for Comware 7 (`traffic
-classifier`, `traffic behavior`, `qos policy`, `qos apply policy`). From memory: that an ACL shows
-the keyword of a DSCP that has one (both are read), and `name` of an ACL. Policies of other people
+classifier`, `traffic behavior`, `qos policy`, `qos apply policy`). `remark dscp` beside `remark
+local-precedence`: from memory of the same, and as in public configurations of its relative VRP.
+From memory: that a DSCP that has a keyword is shown by it (both are read), in what order the lines
+of a behavior are (any is read), and `name` of an ACL. Policies of other people
 are applied, never changed; one of ours has a name made of its content, is shared by ports, and is
 removed with all that is in it when no port applies it.
 """
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 from labtests.capabilities import settings as s
@@ -30,25 +34,28 @@ from labtests.drivers.comware.session import (
     show,
 )
 from labtests.drivers.comware.values import COMWARE
-from labtests.drivers.displays import Shape
+from labtests.drivers.displays import Shape, ValueKind
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 OURS = "labtests-edge"
-_DSCP_WORDS = {
+_DSCPS = {
+    **{str(number): number for number in range(64)},
     **{f"cs{number}": 8 * number for number in range(1, 8)},
     **{f"af{c}{d}": 8 * c + 2 * d for c in range(1, 5) for d in range(1, 4)},
     "ef": 46,
     "default": 0,
 }
+_NOTATION = COMWARE.also(dscp=ValueKind("|".join(_DSCPS), _DSCPS.__getitem__))
 _APPLY = COMWARE.shape("qos apply policy <policy> inbound")
 _APPLIES = r"(?:undo )?qos apply policy .* inbound"
 _CLASS = COMWARE.shape("classifier <name> behavior <behavior>( mode dcbx)?( insert-before <:.*>)?")
-_RULE = COMWARE.shape(
-    "rule <:[0-9]+> permit udp destination-port eq <port:number> dscp <dscp:[0-9]+|[a-z]+[0-9]*>"
+_RULE = _NOTATION.shape(
+    "rule <:[0-9]+> permit udp destination-port eq <udp_port:number> dscp <dscp:dscp>"
 )
 _QUEUE = COMWARE.shape("remark local-precedence <queue:0-7>")
+_REMARK = _NOTATION.shape("remark dscp <rest_dscp:dscp>")
 
 
 class ComwareEdge(ComwareSetting[EdgeSetting], EdgeClasses):
@@ -99,10 +106,13 @@ class ComwareEdge(ComwareSetting[EdgeSetting], EdgeClasses):
         removed = [each for name in ours for each in _removed(name)]
         return (*made, *(CLI.at(self.port(port), *applied) if applied else ()), *removed)
 
-    def edge_for(self, rules: tuple[EdgeRule, ...], rest: int) -> EdgeSetting:
+    def edge_for(
+        self, rules: tuple[EdgeRule, ...], rest: int, rest_dscp: int | None = None
+    ) -> EdgeSetting:
         """See EdgeClasses. Ports with the same rules share one policy."""
-        named = sha256(repr((rules, rest)).encode()).hexdigest()[:8]
-        return EdgeSetting(policy=f"{OURS}-{len(rules)}-{named}", rules=rules, rest=rest)
+        named = sha256(repr((rules, rest, rest_dscp)).encode()).hexdigest()[:8]
+        policy = f"{OURS}-{len(rules)}-{named}"
+        return EdgeSetting(policy=policy, rules=rules, rest=rest, rest_dscp=rest_dscp)
 
 
 def _everything() -> Asking[tuple[Reply, dict[str, ConfigSection]]]:
@@ -121,51 +131,49 @@ def _policy(reply: Reply, sections: dict[str, ConfigSection], name: str) -> Edge
     policy = sections.get(f"qos policy {name}")
     classes = [] if policy is None else policy.each(reply, _CLASS)
     read = [_class(reply, sections, each["name"], each["behavior"]) for each in classes]
-    rules, rest = [each for each in read if isinstance(each, EdgeRule)], read[-1] if read else None
-    if len(rules) != len(read) - 1 or not isinstance(rest, int):
+    *rules, rest = read or [{}]
+    if not rest.keys() >= {"rest"} or not all(each.keys() == _OF_A_RULE for each in rules):
         return EdgeSetting(policy=name)
-    return EdgeSetting(policy=name, rules=tuple(rules), rest=rest)
+    return EdgeSetting(policy=name, rules=tuple(EdgeRule(**each) for each in rules), **rest)
+
+
+_OF_A_RULE = {"udp_port", "dscp", "queue"}
 
 
 def _class(
     reply: Reply, sections: dict[str, ConfigSection], name: str, behavior: str
-) -> EdgeRule | int | None:
-    """A rule, or the queue of all packets; None: it is not as we make them."""
-    does = _only(reply, sections.get(f"traffic behavior {behavior}"), _QUEUE)
+) -> dict[str, Any]:
+    """A rule, or what becomes of all packets; nothing: it is not as we make them."""
+    does = _only(reply, sections.get(f"traffic behavior {behavior}"), _QUEUE, _REMARK)
     classifier = sections.get(f"traffic classifier {name} operator and")
-    if does is None or classifier is None:
-        return None
-    queue: int = does["queue"]
+    if classifier is None or "queue" not in does:
+        return {}
     if classifier.lines == ("if-match any",):
-        return queue
+        return {"rest": does.pop("queue"), **does}
     if classifier.lines != (f"if-match acl name {name}",):
-        return None
-    said = _only(reply, sections.get(f"acl advanced name {name}"), _RULE)
-    if said is None:
-        return None
-    dscp = int(_DSCP_WORDS.get(said["dscp"], said["dscp"]))
-    return EdgeRule(udp_port=said["port"], dscp=dscp, queue=queue)
+        return {}
+    return does | _only(reply, sections.get(f"acl advanced name {name}"), _RULE)
 
 
-def _only(reply: Reply, section: ConfigSection | None, shape: Shape) -> dict[str, Any] | None:
-    """What the one line of a section says."""
-    if section is None or len(section.lines) != 1:
-        return None
-    return next(iter(section.each(reply, shape)), None)
+def _only(reply: Reply, section: ConfigSection | None, *shapes: Shape) -> dict[str, Any]:
+    """What the lines of a section say; nothing where it has others."""
+    lines = () if section is None else section.lines
+    said = [each for shape in shapes if section for each in section.each(reply, shape)]
+    return dict(chain.from_iterable(each.items() for each in said if len(said) == len(lines)))
 
 
-def _parts(setting: EdgeSetting) -> Iterator[tuple[str, EdgeRule | None, int]]:
-    """The name of each class, its rule, and its queue."""
+def _parts(setting: EdgeSetting) -> Iterator[tuple[str, EdgeRule | None, int, int | None]]:
+    """The name of each class, its rule, its queue, and the DSCP that it gets."""
     for number, rule in enumerate(setting.rules):
-        yield f"{setting.policy}-{number}", rule, rule.queue
+        yield f"{setting.policy}-{number}", rule, rule.queue, None
     if setting.rest is not None:
-        yield f"{setting.policy}-{len(setting.rules)}", None, setting.rest
+        yield f"{setting.policy}-{len(setting.rules)}", None, setting.rest, setting.rest_dscp
 
 
 def _made(setting: EdgeSetting) -> Iterator[CliLine]:
     if setting.policy is None or not setting.policy.startswith(OURS):
         return
-    for name, rule, queue in _parts(setting):
+    for name, rule, queue, dscp in _parts(setting):
         match: tuple[str, ...] = ("any",)
         if rule is not None:
             match = ("acl", "name", name)
@@ -174,9 +182,11 @@ def _made(setting: EdgeSetting) -> Iterator[CliLine]:
             yield QUIT
         yield from (line("traffic", "classifier", name), line("if-match", *match), QUIT)
         yield from (line("traffic", "behavior", name), line("remark", "local-precedence", queue))
+        if dscp is not None:
+            yield line("remark", "dscp", dscp)
         yield QUIT
     yield line("qos", "policy", setting.policy)
-    for name, _, _ in _parts(setting):
+    for name, *_ in _parts(setting):
         yield line("classifier", name, "behavior", name)
     yield QUIT
 

@@ -2,13 +2,15 @@
 
 Commands and prompts: H3C and HPE ACL and QoS configuration guides and command references for
 Comware 7. From memory: `name` of an ACL and the prompt behind it, that a DSCP with a keyword is
-shown by it, and that what is in use cannot be deleted; its sentences are ours.
+shown by it, `remark dscp` and where it stands in a behavior, and that what is in use cannot be
+deleted; its sentences are ours. Chosen: the priority of PFC is that of the DSCP that came in.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labtests.network import EdgeClass
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.switch_cli.grammar import TypedWord
 
@@ -87,7 +89,10 @@ KINDS = {
         typed="traffic behavior <behavior>",
         prompt="[{host}-behavior-{name}]",
         missing="The traffic behavior does not exist.",
-        settings=(kit.setting("remark local-precedence <queue>", key="remark local-precedence"),),
+        settings=(
+            kit.setting("remark dscp <dscp>", key="remark dscp"),
+            kit.setting("remark local-precedence <queue>", key="remark local-precedence"),
+        ),
         kept=_in_use("classifier", "behavior"),
         changed=kit.apply_ports,
     ),
@@ -126,23 +131,29 @@ def applied(port: kit.CliSection) -> str:
 # -- what a port does with it --------------------------------------------------------------------
 
 
-def queues(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int | None, ...] | None:
-    """See Switch.set_edge: the first class of the policy that a packet matches says its queue."""
+def classes(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[EdgeClass, ...] | None:
+    """See Switch.set_edge: the first class of the policy that a packet matches says what becomes
+    of it."""
     if not applied(port):
         return None
     policy = switch.configuration.find(kit.top(POLICY, applied(port)))
     pairs = [(line.values["class"], line.values["behavior"]) for line in policy.lines.values()]
     return tuple(
-        next((_queue(switch, does) for of, does in pairs if _matches(switch, of, roce, dscp)), None)
+        next(
+            (_does(switch, does) for of, does in pairs if _matches(switch, of, roce, dscp)),
+            EdgeClass(),
+        )
         for roce in (True, False)
         for dscp in range(64)
     )
 
 
-def _queue(switch: kit.EmulatedSwitch, behavior: str) -> int | None:
+def _does(switch: kit.EmulatedSwitch, behavior: str) -> EdgeClass:
     section = switch.configuration.find(kit.top(BEHAVIOR, behavior))
-    queue: int | None = section.value("remark local-precedence", "queue", None)
-    return queue
+    return EdgeClass(
+        queue=section.value("remark local-precedence", "queue", None),
+        dscp=section.value("remark dscp", "dscp", None),
+    )
 
 
 def _matches(switch: kit.EmulatedSwitch, name: str, roce: bool, dscp: int) -> bool:

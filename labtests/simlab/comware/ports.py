@@ -142,7 +142,7 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
             headroom_cells=_headroom(port),
             thresholds=_thresholds(port),
             trust=trust(port)[0],
-            edge=edge.queues(switch, port),
+            edge=edge.classes(switch, port),
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
             guard=deadlock.guard(switch, port),
