@@ -108,8 +108,9 @@ class ComwareEdge(SharedSetting[EdgeSetting], EdgeClasses):
 def _sections(setting: EdgeSetting) -> dict[str, list[str]]:
     """What makes a policy of ours, in that order: the first line of each section, and its lines."""
     found: dict[str, list[str]] = {}
-    classes = [f"{setting.policy}-{number}" for number in range(len(setting.rules) + 1)]
-    for name, rule in zip(classes, (*setting.rules, None), strict=True):
+    parts = (*setting.rules, None) if setting.rest is not None else ()
+    classes = [f"{setting.policy}-{number}" for number, _ in enumerate(parts)]
+    for name, rule in zip(classes, parts, strict=True):
         does = [f"remark local-precedence {rule.queue if rule else setting.rest}"]
         if rule is not None:
             told = f"destination-port eq {rule.udp_port} dscp {rule.dscp}"

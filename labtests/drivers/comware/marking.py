@@ -122,11 +122,6 @@ class ComwareEcn(SharedSetting[EcnSetting], EcnMarking, EcnCurves):
             refuse(shown, f"{full} is configured with {table!r} and applies {applied!r}")
         return (yield from _table(table, applied))
 
-    def wrong(self, wanted: EcnSetting, found: EcnSetting, before: object, after: object) -> str:
-        """See Setting."""
-        same = self.is_as_wanted(found, wanted)
-        return "" if same else super().wrong(wanted, found, before, after)
-
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """Our table for these queues, named after them: ports that mark alike share one table.
 
@@ -151,18 +146,14 @@ class ComwareEcn(SharedSetting[EcnSetting], EcnMarking, EcnCurves):
         named = sha256(repr(queues).encode()).hexdigest()[:10]
         return EcnSetting(profile=f"{self.ours}-{named}", queues=queues)
 
-    def is_as_wanted(self, read: EcnSetting, wanted: EcnSetting) -> bool:
-        """In a table of ours the curves of queues that were left as the model creates them may
-        differ from the documented default; everything else may not."""
-        if not self.is_ours(wanted.profile):
-            return read == wanted
-        after = {q.queue: q for q in read.queues}
-        asked = [q for q in wanted.queues if q != default_curve(q.queue, ecn=False)]
-        return (
-            read.profile == wanted.profile
-            and read.marking_queues == wanted.marking_queues
-            and all(after.get(q.queue) == q for q in asked)
-        )
+    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
+        """What is read, and what is wanted: in a table of ours the curves of queues that were left
+        as the model creates them may differ from the documented default; nothing else may."""
+        if not self.is_ours(other.profile):
+            return one == other
+        asked = {q for q in other.queues if q != default_curve(q.queue, ecn=False)}
+        told = (one.profile, one.marking_queues) == (other.profile, other.marking_queues)
+        return told and asked <= set(one.queues)
 
     def applied(self, reply: Reply, section: ConfigSection) -> str | None:
         """See SharedSetting."""

@@ -138,7 +138,7 @@ Numbers = tuple[tuple[int, int], ...]
 """(priority, number), ascending."""
 
 
-class NumberLines:
+class Numbered:
     """Lines of a configuration that give a priority a number: `BEGIN <priority> BEHIND <number>`.
     `undone_by`: what stands behind the priority in `undo`."""
 

@@ -12,7 +12,6 @@ from typing import ClassVar, Generic
 from labtests.capabilities import settings as s
 from labtests.drivers.comware.session import CLI, ComwareSetting, ConfigSection, Lines, interfaces
 from labtests.transport.asking import Asking
-from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 Users = Mapping[str, frozenset[str]]
@@ -58,10 +57,6 @@ class SharedSetting(ComwareSetting[s.T]):
     def removing(self, name: str) -> Lines:
         """One of ours goes."""
 
-    def is_as_wanted(self, read: s.T, wanted: s.T) -> bool:
-        """Whether what was read is what was asked for."""
-        return read == wanted
-
     def is_ours(self, name: str | None) -> bool:
         """Whether labtests has made it."""
         return name is not None and name.startswith(self.ours)
@@ -90,25 +85,21 @@ class SharedSetting(ComwareSetting[s.T]):
         before, after = (getattr(each, self.named) for each in (earlier, wanted))
         around = Around({}, {before: None}) if around is None else around
         held = around.there.get(after)
-        if held is not None and not self.is_as_wanted(held, wanted):
+        if held is not None and not self.same(held, wanted):
             others = ", ".join(sorted(around.users[after]))
             raise self.reject(
                 f"{self.made_by} {after}",
                 f"{others} applies this table with other values",
                 f"give the setting of {port} another profile name that starts with {self.ours}",
             )
-        lines: list[CliLine] = []
-        if not self.is_as_wanted(earlier, wanted):
+        lines: s.Commands = ()
+        if not self.same(earlier, wanted):
             if self.is_ours(after):
-                lines += self.making(earlier, wanted, there=after in around.there)
-            on, off = self.applied_by
-            texts = [
-                text.format(name)
-                for text, name in ((off, before), (on, after))
-                if before != after and name is not None
-            ]
-            lines += CLI.at(self.port(port), *(CLI.line(*text.split()) for text in texts))
+                lines = tuple(self.making(earlier, wanted, there=after in around.there))
+            applied = zip(reversed(self.applied_by), (before, after), strict=True)
+            texts = [text.format(name) for text, name in applied if name is not None]
+            changed = (CLI.line(*text.split()) for text in texts if before != after)
+            lines += CLI.at(self.port(port), *changed)
         gone = {name for name in around.there if self.is_ours(name)} - around.users.keys()
-        for name in sorted(gone - {after}):
-            lines += self.removing(name)
-        return tuple(lines)
+        removed = (self.removing(name) for name in sorted(gone - {after}))
+        return (*lines, *(each for one in removed for each in one))

@@ -11,6 +11,7 @@ from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
 
 _BUFFER = "priority-flow-control dot1p <priority>"
 _THRESHOLDS = {
+    "headroom": "cells",
     "ingress-buffer dynamic": "percent",
     "ingress-buffer static": "cells",
     "ingress-threshold-offset": "cells",
@@ -48,10 +49,6 @@ SETTINGS = (
     kit.setting("description <text>"),
     kit.setting("shutdown"),
     *PFC,
-    kit.setting(
-        "priority-flow-control dot1p <priority> headroom <cells>",
-        key="priority-flow-control dot1p <priority> headroom",
-    ),
     *(
         kit.setting(f"{_BUFFER} {words} <{kind}>", key=f"{_BUFFER} {words}")
         for words, kind in _THRESHOLDS.items()
