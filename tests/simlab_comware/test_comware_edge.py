@@ -118,6 +118,27 @@ def test_one_of_ours_that_somebody_has_changed_is_not_as_wanted(bench, driver, e
     assert bench.shown() == text
 
 
+@pytest.mark.parametrize("name", ["labtests-edge", "labtests-edge-x", "labtests-edge-3-7827527"])
+def test_a_policy_whose_name_only_begins_as_ours_is_somebody_elses(bench, driver, edge, name):
+    bench.type("traffic classifier c", "if-match any", "traffic behavior b")
+    bench.type(f"qos policy {name}", "classifier c behavior b")
+    bench.type(f"interface {OUT}", f"qos apply policy {name} inbound")
+    text = bench.shown()
+    driver.set_edge(OUT, edge)
+    driver.set_edge(OUT, EdgeSetting(policy=name))
+    assert bench.shown() == text
+
+
+def test_of_one_that_somebody_has_emptied_nothing_is_made_up(bench, driver, edge):
+    driver.set_edge(OUT, edge)
+    bench.type(f"qos policy {edge.policy}", *(f"undo classifier {edge.policy}-{n}" for n in (0, 1)))
+    emptied = driver.edge(OUT)
+    assert emptied == EdgeSetting(policy=edge.policy)
+    made = [str(line) for line in driver.edge_commands(OUT, NONE, emptied)]
+    assert made[:2] == [f"qos policy {edge.policy}", "quit"]
+    assert not [line for line in made if "None" in line]
+
+
 def test_what_is_in_use_cannot_be_removed(bench, driver, edge):
     driver.set_edge(OUT, edge)
     session = bench.switch.session()

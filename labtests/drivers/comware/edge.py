@@ -44,6 +44,7 @@ _RULE = _NOTATION.shape("rule 0 permit udp destination-port eq <udp_port:number>
 _QUEUE = COMWARE.shape("remark local-precedence <queue:0-7>")
 _REMARK = _NOTATION.shape("remark dscp <rest_dscp:dscp>")
 _OF_A_RULE = {"udp_port", "dscp", "queue"}
+_OUR_NAME = re.compile(r"labtests-edge-[0-9]{1,2}-[0-9a-f]{8}")
 _OPERATOR = " operator and"
 """Behind a class in a configuration; it is not typed."""
 
@@ -63,6 +64,10 @@ class ComwareEdge(SharedSetting[EdgeSetting], EdgeClasses):
         if policy is None or not self.is_ours(policy):
             return EdgeSetting(policy=policy)
         return _policy(*(yield from _everything()), policy)
+
+    def is_ours(self, name: str | None) -> bool:
+        """By a whole name: what is in a policy is removed by what its name says."""
+        return name is not None and _OUR_NAME.fullmatch(name) is not None
 
     def edge_for(
         self, rules: tuple[EdgeRule, ...], rest: int, rest_dscp: int | None = None
@@ -97,7 +102,7 @@ class ComwareEdge(SharedSetting[EdgeSetting], EdgeClasses):
         """The policy first: what it uses cannot go before it. The number of its rules is in its
         name."""
         yield line("undo", "qos", "policy", name)
-        rules = int(name.removeprefix(f"{self.ours}-").partition("-")[0])
+        rules = int(name.split("-")[2])
         for number in range(rules + 1):
             yield line("undo", "traffic", "classifier", f"{name}-{number}")
             yield line("undo", "traffic", "behavior", f"{name}-{number}")
