@@ -52,8 +52,11 @@ class EdgeClasses(Protocol):
     """A switch port that classifies what comes in by UDP port and DSCP."""
 
     @abstractmethod
-    def edge_for(self, rules: tuple[EdgeRule, ...], rest: int) -> EdgeSetting:
-        """A setting with these rules, in this order; all else gets the queue `rest`."""
+    def edge_for(
+        self, rules: tuple[EdgeRule, ...], rest: int, rest_dscp: int | None = None
+    ) -> EdgeSetting:
+        """A setting with these rules, in this order; all else gets the queue `rest`, and this
+        DSCP if one is given."""
 
 
 @runtime_checkable

@@ -242,7 +242,8 @@ class EdgeRule:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeSetting:
     """What a port at the edge of a network makes of what comes in, whatever it trusts: the first
-    rule that fits, and one queue for the rest.
+    rule that fits, and one queue for the rest. `rest_dscp`: the DSCP that the rest has from there
+    on; None: it keeps its own.
 
     `policy is None` means that nothing is applied there. Of a policy that is not labtests' own the
     name is known, and what is in it is not.
@@ -251,6 +252,7 @@ class EdgeSetting:
     policy: Annotated[str, TEXT] | None = None
     rules: tuple[EdgeRule, ...] = ()
     rest: Priority | None = None
+    rest_dscp: Annotated[int, range(64)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

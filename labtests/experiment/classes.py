@@ -14,7 +14,7 @@ from labtests.experiment.phase import PhaseRecord, in_words, place, settling
 from labtests.experiment.roles import Role, Roles
 from labtests.experiment.settings import set_by_others, settings_seen
 from labtests.lab.lab import Lab
-from labtests.measure.evidence import LIVE, Evidence, Refresh
+from labtests.measure.evidence import LIVE, Crossing, Evidence, Refresh
 from labtests.measure.telemetry import Telemetry, Watch
 from labtests.verdicts import undisturbed
 from labtests.workloads import Party, send_marked
@@ -39,7 +39,8 @@ Counts = tuple[tuple[int, int], ...]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassRounds:
     """Eight rounds from the first sender to the receiver, one of all DSCPs from every other one.
-    `in_one`: from the first one, too."""
+    `in_one`: from the first one, too. Where all have one DSCP behind the port that they come in by
+    (`outer_dscp` of the roles), the NIC at the end tells, too, in which class they came."""
 
     lab: Lab
     roles: Roles
@@ -92,7 +93,7 @@ class ClassRounds:
         self.progress(f"experiment {name!r}: {total} packets of {len(counts)} DSCPs")
         clock, telemetry = self.lab.clock, Telemetry(self.lab, self.lab.clock)
         at = self.roles.bottleneck
-        passed = crossings(self.roles, maps, [(sender, tos) for tos, _ in counts])
+        passed = self._passed(sender, [tos for tos, _ in counts], maps)
         ports: dict[str, tuple[str, ...]] = {at.device: (at.interface,)}
         for device, port in (each.port for each in passed):
             ports[device] = (*ports.get(device, ()), port)
@@ -102,7 +103,12 @@ class ClassRounds:
         started_s = clock.now_s()
         flows = send_marked(self._party(sender), self._party(receiver), counts)
         ended_s = clock.now_s()
-        keys = frozenset(r.key for r in before if r.counter == c.QUEUE_FORWARDED_PACKETS)
+        keys = frozenset(
+            r.key
+            for r in before
+            if r.counter == c.QUEUE_FORWARDED_PACKETS
+            or (r.counter, r.scope) == (c.RX_PACKETS, "priority")
+        )
         step_s, deadline_s = settling(self.pace, self.refresh)
         after, moving = telemetry.settled(watch, keys, step_s=step_s, deadline_s=deadline_s)
         evidence = Evidence(
@@ -123,6 +129,15 @@ class ClassRounds:
             refresh=self.refresh,
         )
         return PhaseRecord(evidence=evidence)
+
+    def _passed(self, sender: Role, toses: list[int], maps: Queues) -> tuple[Crossing, ...]:
+        """Ports between switches, and the NIC that all is for."""
+        found = crossings(self.roles, maps, [(sender, tos) for tos in toses])
+        nic, dscp = self.roles.receiver.nic, self.roles.outer_dscp
+        if dscp is None:
+            return found
+        classes = dict.fromkeys(range(len(toses)), maps[nic][dscp])
+        return (*found, Crossing(port=(nic.device, nic.interface), queues=classes))
 
     def _party(self, role: Role) -> Party:
         transport = self.lab.transports[role.name]

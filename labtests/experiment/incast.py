@@ -236,13 +236,22 @@ class Incast(Prepared):
         also = _Also(storm=storm, failing=failing, warnings=warnings)
         return self._phase(name, traffic, control=False, also=also)
 
-    def every_dscp(self, *, back: bool = False) -> tuple[Evidence, ...]:
-        """Rounds of counted packets: all 64 DSCPs from every sender. `back`: also from the receiver
-        to the first one, by the same maps."""
-        found = self._rounds(self.roles, in_one=False)
-        return (*found, *self._rounds(_reversed(self.roles), in_one=True)) if back else found
+    def every_dscp(self, remarked: int | None = None) -> tuple[Evidence, ...]:
+        """Rounds of counted packets: all 64 DSCPs from every sender. `remarked`: the DSCP that they
+        have behind the port that they come in by, so that ports between switches and the NIC at the
+        end count them in its class; then also from the receiver to the first sender, by the same
+        maps."""
+        if remarked is None:
+            return self._rounds(self.roles)
+        roles = replace(self.roles, outer_dscp=remarked)
+        return (*self._rounds(roles), *self._rounds(_reversed(roles), in_one=True))
 
-    def _rounds(self, roles: Roles, *, in_one: bool) -> tuple[Evidence, ...]:
+    def every_dscp_once(self, remarked: int) -> tuple[Evidence, ...]:
+        """One such round, from the first sender alone."""
+        roles = replace(self.roles, senders=self.roles.senders[:1], outer_dscp=remarked)
+        return self._rounds(roles, in_one=True)
+
+    def _rounds(self, roles: Roles, *, in_one: bool = False) -> tuple[Evidence, ...]:
         rounds = ClassRounds(
             lab=self.lab,
             roles=roles,

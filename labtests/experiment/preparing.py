@@ -353,25 +353,28 @@ class Prepared(Parties):
             finally:
                 self.roles, self.traffic = roles, traffic
 
-    def only_roce_in(self, *classes: Class) -> int:
+    def only_roce_in(self, *classes: Class, remarks: bool = True) -> int:
         """At each port opposite a host RoCE (UDP port 4791) with the DSCP of one of these classes,
         or that of the receiver's CNPs, gets the queue that the maps have for it. All else gets the
-        queue that is returned. Several switches skip the test: they trust what has come in."""
-        if self.roles.transit:
-            raise NotHere(
-                "several switches: behind the first one a DSCP is trusted, whoever has it"
-            )
-        nic, queues = self.receiver.nic, self.queues
+        DSCP that is returned, which the map of no port and NIC has in one of their classes, and its
+        queue; without `remarks`, that queue alone."""
+        nic = self.receiver.nic
         cnps = self.lab.ask(nic.device, choosing.cnps_asked(self.lab, nic))
         dscps = [dscp_of_tos(each.tos) for each in classes]
         dscps += [] if cnps is None else [cnps.dscp]
-        taken = {queues[dscp] for dscp in dscps}
-        rest = next((queue for queue in sorted(set(queues)) if queue not in taken), None)
+        edges = tuple(dict.fromkeys(role.switch for role in self.roles.hosts))
+        switches, nics = (*edges, *self.roles.transit), [role.nic for role in self.roles.hosts]
+        maps = {at: choosing.queues_at(self.lab, at) for at in (*switches, *nics)}
+        beside = [
+            d for d in range(64) if not any(m[d] == m[o] for m in maps.values() for o in dscps)
+        ]
+        rest = next((d for d in beside if len({maps[at][d] for at in switches}) == 1), None)
         if rest is None:
-            raise NotHere(f"the maps have no queue beside {sorted(taken)}")
-        rules = tuple(EdgeRule(udp_port=ROCE_PORT, dscp=d, queue=queues[d]) for d in dscps)
-        for at in dict.fromkeys(role.switch for role in self.roles.hosts):
-            self.set(at, EDGE, self.lab.part(at.device, EdgeClasses).edge_for(rules, rest))
+            raise NotHere(f"the maps have no class beside those of the DSCPs {dscps}")
+        for at in edges:
+            rules = tuple(EdgeRule(udp_port=ROCE_PORT, dscp=d, queue=maps[at][d]) for d in dscps)
+            edge = self.lab.part(at.device, EdgeClasses)
+            self.set(at, EDGE, edge.edge_for(rules, maps[at][rest], rest if remarks else None))
         return rest
 
     def ecn_at_bottleneck(self, wanted: EcnSetting) -> None:

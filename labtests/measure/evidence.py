@@ -103,7 +103,8 @@ class CnpClass:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
     """A switch port towards the receiver that flows pass before the bottleneck, and the queue there
-    of each of them (by number of the flow), by the maps of the port where it came in, as read."""
+    of each of them (by number of the flow), by the maps of the port where it came in, as read. Or
+    the receiver's NIC, and the class there."""
 
     port: tuple[str, str]
     queues: Mapping[int, int]

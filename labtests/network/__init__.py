@@ -27,6 +27,7 @@ from labtests.network.pause_settings import (
 )
 from labtests.network.requests import OuterHeaders, RcRequest, TcpRequest, UdpRequest
 from labtests.network.settings import (
+    EdgeClass,
     NicCounters,
     PfcCounters,
     PortCounters,
@@ -51,6 +52,7 @@ from labtests.network.wiring import Cable, HostPort, SwitchPort, Wiring
 __all__ = [
     "Cable",
     "DeadlockDetection",
+    "EdgeClass",
     "FlowControl",
     "GroupMemory",
     "GuardCounters",

@@ -68,6 +68,15 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeClass:
+    """What a policy at a port makes of a packet: the queue it gets, and the DSCP that it has from
+    there on; None: as it would be without."""
+
+    queue: int | None = None
+    dscp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
     """The most an egress queue may send, in bits/s on the wire: frames, preamble and gap.
 

@@ -23,6 +23,7 @@ from labtests.network.pause_frames import LINK_BIT
 from labtests.network.pause_settings import LinkPause
 from labtests.network.pausing import hold
 from labtests.network.settings import (
+    EdgeClass,
     PfcCounters,
     PortCounters,
     PortDrops,
@@ -79,8 +80,9 @@ class Switch:
         self.guards = Guards(network, ports)
         self._headroom: dict[str, int | None] = {}
         self._portless: dict[str, int] = {}
-        self._edges: dict[str, tuple[int | None, ...]] = {}
+        self._edges: dict[str, tuple[EdgeClass, ...]] = {}
         self._misplaced: dict[str, Mapping[int, int]] = {}
+        self._unmarking: frozenset[str] = frozenset()
         self._deaf: dict[str, int] = {}  # trust as set, of ports that classify nothing
 
     @property
@@ -222,17 +224,21 @@ class Switch:
         check_priority(queue)
         self._tables.switch[self._row].dot1p_lp[dot1p] = queue
 
-    def set_edge(self, port: str, queues: tuple[int | None, ...] | None) -> None:
-        """The queue of what arrives at this port, whatever it trusts: of packets to UDP port 4791
-        (RoCEv2) by their DSCP 0..63, then of all others; None: as the maps have it."""
+    def set_edge(self, port: str, classes: tuple[EdgeClass, ...] | None) -> None:
+        """What becomes of what arrives at this port, whatever it trusts: of packets to UDP port
+        4791 (RoCEv2) by their DSCP 0..63, then of all others; None: as the maps have it."""
         record = self._port(port)
-        record.edge = 0 if queues is None else self._portless.get(port, 1)
-        self._edges[port] = queues or (None,) * 128
+        record.edge = 0 if classes is None else self._portless.get(port, 1)
+        self._edges[port] = classes or (EdgeClass(),) * 128
         self._place_at_edge(port)
 
     def _place_at_edge(self, port: str) -> None:
-        queues = dict(enumerate(self._edges[port])) | dict(self._misplaced.get(port, {}))
-        self._port(port).edge_queue[:] = [NONE if n is None else n for n in queues.values()]
+        classes, record = self._edges[port], self._port(port)
+        misplaced, marks = self._misplaced.get(port, {}), port not in self._unmarking
+        queues = [misplaced.get(row, each.queue) for row, each in enumerate(classes)]
+        dscps = [each.dscp if marks else None for each in classes]
+        record.edge_queue[:] = [NONE if n is None else n for n in queues]
+        record.edge_dscp[:] = [NONE if n is None else n for n in dscps]
 
     def ignore_udp_port(self, port: str, *, ignores: bool = True) -> None:
         """Fault: where a policy asks for UDP port and DSCP, the DSCP alone is enough."""
@@ -243,6 +249,12 @@ class Switch:
     def misplace_roce(self, port: str, queues: Mapping[int, int]) -> None:
         """Fault: a policy puts RoCE with these DSCPs into these queues; of none: as it says."""
         self._misplaced[port] = queues
+        if port in self._edges:
+            self._place_at_edge(port)
+
+    def ignore_remarks(self, port: str, *, ignores: bool = True) -> None:
+        """Fault: a policy of the port gives no packet another DSCP."""
+        self._unmarking = self._unmarking - {port} | ({port} if ignores else set())
         if port in self._edges:
             self._place_at_edge(port)
 

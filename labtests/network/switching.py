@@ -64,13 +64,16 @@ def classify(t: State, p: int, dscp: int, pcp: int) -> int:
 @inlined
 def class_of(t: State, p: int, k: int, mapped: int) -> int:
     """The queue of packet k, which arrived at port p and is in `mapped` by the maps. A policy of
-    the port has one for each DSCP of packets to UDP port 4791 (RoCEv2), and then of all others."""
+    the port has one, and a DSCP that the packet has from here on, for each DSCP of packets to UDP
+    port 4791 (RoCEv2), and then of all others."""
     edge = port_at(t, p).edge
     if not edge:
         return mapped
     packet = packet_at(t, k)
-    others = 64 if packet.kind > ROCE_LAST and edge == 1 else 0
-    queue = port_at(t, p).edge_queue[packet.dscp + others]
+    row = packet.dscp + (64 if packet.kind > ROCE_LAST and edge == 1 else 0)
+    queue = port_at(t, p).edge_queue[row]
+    if port_at(t, p).edge_dscp[row] != NONE:
+        packet.dscp = port_at(t, p).edge_dscp[row]
     return mapped if queue == NONE else queue
 
 

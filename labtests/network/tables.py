@@ -102,7 +102,7 @@ TABLE_TYPES = {
         "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
         "edge",  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all were RoCE
         # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
-        arrays=(("dscp_dot1p", 64), ("edge_queue", 128)),
+        arrays=(("dscp_dot1p", 64), ("edge_queue", 128), ("edge_dscp", 128)),
     ),
     "queue": _record(
         "head tail packets cells paused_until empty_since weight credit",

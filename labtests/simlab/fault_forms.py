@@ -168,6 +168,11 @@ FORMS: Mapping[str, FaultForm] = {
     "ignores-rate-limits": _of(
         "the port holds none of its queues to a rate, and says that it does", "port", only="switch"
     ),
+    "ignores-remarks": _of(
+        "a policy of the port gives no packet another DSCP, and says that it does",
+        "port",
+        only="switch",
+    ),
     "misplaces-roce": _of(
         "a policy of the port puts packets to UDP port 4791 with this DSCP into this queue, "
         "whatever it says",

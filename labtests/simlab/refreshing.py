@@ -54,6 +54,7 @@ class ShownCounters:
             "ignores-dscp": self._ignore_dscp,
             "ignores-udp-port": self._ignore_udp_port,
             "ignores-rate-limits": self._ignore_rate_limits,
+            "ignores-remarks": self._ignore_remarks,
             "misplaces-roce": self._misplace_roce,
             "mistakes-pauses": self._mistake_pauses,
         }
@@ -135,6 +136,9 @@ class ShownCounters:
     def _ignore_rate_limits(self, fault: Fault) -> None:
         self._network.ignore_rate_limits(self._plugged(fault))
 
+    def _ignore_remarks(self, fault: Fault) -> None:
+        self._network.ignore_remarks(self._plugged(fault))
+
     def _misplace_roce(self, fault: Fault) -> None:
         queues = {int(fault["dscp"]): int(fault["queue"])}
         self._network.misplace_roce(self._plugged(fault), queues)
@@ -156,5 +160,6 @@ class ShownCounters:
             self._network.ignore_dscp(port, deaf=False)
             self._network.ignore_udp_port(port, ignores=False)
             self._network.ignore_rate_limits(port, ignores=False)
+            self._network.ignore_remarks(port, ignores=False)
             self._network.misplace_roce(port, {})
             self._network.flow_control(port).mistake_pauses()

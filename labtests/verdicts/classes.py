@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
-from labtests.measure.evidence import Evidence
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, packets, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -37,7 +37,8 @@ SHOWN = 4  # sentences of those that came astray
 
 def classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Verdict:
     """Every packet of each DSCP came into the queue that `queues` (64 of them) has for it, and no
-    other queue got any. A round in which others sent as well tells nothing."""
+    other queue got any; and into its class at a NIC that was asked. A round in which others sent as
+    well tells nothing."""
     assert rounds, "no round was sent"
     counts = [flow.sent_datagrams or 0 for seen in rounds for flow in seen.flows]
     used = len(set(queues))
@@ -151,7 +152,8 @@ def _classified(rounds: Sequence[Evidence], queues: Sequence[int]) -> Iterator[F
     for seen in rounds:
         yield from _whole(seen)
     whole = [seen for seen in rounds if undisturbed(seen)]
-    ports = [(seen, port) for seen in whole for port in (seen.bottleneck, *_passed(seen))]
+    ports = [(seen, seen.bottleneck) for seen in whole]
+    ports += [(seen, port) for seen in whole for port in _passed(seen)]
     yield from _shortened([_as_mapped(seen, port, queues) for seen, port in ports])
 
 
@@ -167,7 +169,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     yield from _none_dropped(seen)
     moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
     for port in _passed(seen):
-        moved += path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
+        moved += _counted(seen, port)
     for difference in moved:
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -175,12 +177,24 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
 
 
 def _passed(seen: Evidence) -> tuple[path.Where, ...]:
-    """The ports before the bottleneck of which counters of queues were asked for."""
-    return tuple(
-        each.port
-        for each in seen.crossings
-        if path.of_queues(seen, each.port, c.QUEUE_FORWARDED_PACKETS)
-    )
+    """The ports before the bottleneck of which counters of queues were asked for, and the NIC
+    behind it of which those of classes were."""
+    return tuple(each.port for each in seen.crossings if _counted(seen, each.port))
+
+
+def _counted(seen: Evidence, port: path.Where) -> tuple[Difference, ...]:
+    """What each queue of a switch port forwarded, or a NIC got in each class."""
+    if port == (seen.receiver.device, seen.receiver.port):
+        return path.received_by_nic(seen, *port)
+    return path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
+
+
+def _called(seen: Evidence, port: path.Where, queue: int) -> str:
+    """A queue of the bottleneck or of another port, or a class of a NIC."""
+    if port == seen.bottleneck:
+        return f"queue {queue}"
+    is_nic = port == (seen.receiver.device, seen.receiver.port)
+    return f"{'priority' if is_nic else 'queue'} {queue} of {' '.join(port)}"
 
 
 def _all_came(seen: Evidence, port: path.Where) -> Finding:
@@ -208,8 +222,7 @@ def _all_came(seen: Evidence, port: path.Where) -> Finding:
 
 def _grown(seen: Evidence, port: path.Where) -> dict[int, int]:
     """What each queue of a port forwarded."""
-    found = path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
-    return {each.key[3]: each.increase or 0 for each in found}
+    return {each.key[3]: each.increase or 0 for each in _counted(seen, port)}
 
 
 def _none_dropped(seen: Evidence) -> Iterator[Finding]:
@@ -228,22 +241,21 @@ def _ours(seen: Evidence, port: path.Where, queue: int) -> int:
 def _as_mapped(seen: Evidence, port: path.Where, queues: Sequence[int]) -> Finding:
     """At a port; `queues` is the map of the bottleneck."""
     expected = _expected(seen, port, queues)
-    where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
     got = {queue: _ours(seen, port, queue) for queue in sorted({*_grown(seen, port), *expected})}
     facts = [
-        _count(f"queue {queue}{where}", {dscp_of_tos(f.tos) for f in due}, count, _sum(due))
+        _count(_called(seen, port, queue), {dscp_of_tos(f.tos) for f in due}, count, _sum(due))
         for queue, count in got.items()
         for due in [expected.get(queue, ())]
     ]
     sender = seen.flows[0].sender
     astray = [
-        f"DSCP {dscp} of {sender} reached queue {came}{where}, expected {due}"
+        f"DSCP {dscp} of {sender} reached {_called(seen, port, came)}, expected {due}"
         for dscp, came, due in (_by_code(expected, got) if _is_coded(seen) else ())
     ]
     off = {queue: n for queue, n in got.items() if n != _sum(expected.get(queue, ()))}
     if off and not astray:
         told = ", ".join(
-            f"queue {queue}{where} got {n} of {_sum(expected.get(queue, ()))} packets"
+            f"{_called(seen, port, queue)} got {n} of {_sum(expected.get(queue, ()))} packets"
             for queue, n in off.items()
         )
         astray.append(f"{sender}: {told}{_by_sums(expected, got)}")

@@ -382,6 +382,28 @@ def test_a_class_of_roce_gets_the_queue_that_the_fault_says(box):
     box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
 
 
+def test_the_dscp_of_a_policy_is_given_unless_the_fault_says_not(box):
+    typed = ("traffic classifier w", "if-match any", "traffic behavior w", "remark dscp 16")
+    typed += ("remark local-precedence 5", "qos policy w", "classifier w behavior w")
+    box.says(SWITCH, "\n".join(("system-view", *typed, f"interface {FROM_A}")))
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nqos apply policy w inbound")
+
+    def classes():
+        before = [box.counters(C, NIC_C)[f"rx_prio{n}_packets"] for n in range(8)]
+        box.udp(tos=24 << 2, rate_bits_per_s=1e8)
+        box.pass_ms(10)
+        box.end_traffic()
+        after = [box.counters(C, NIC_C)[f"rx_prio{n}_packets"] for n in range(8)]
+        return {n for n in range(8) if after[n] > before[n]}
+
+    assert classes() == {2}
+    box.hurt("ignores-remarks", SWITCH, port=FROM_A)
+    assert classes() == {3}
+    box.heal(SWITCH)
+    assert classes() == {2}
+    box.says(SWITCH, f"system-view\ninterface {FROM_A}\nundo qos apply policy inbound")
+
+
 def test_cnps_come_as_often_as_the_fault_says(box):
     curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
     box.says(SWITCH, f"system-view\nqos wred queue table t\nqueue 3 ecn\n{curve}")

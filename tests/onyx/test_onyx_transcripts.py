@@ -203,7 +203,7 @@ def changed(name: str, old: str, new: str) -> Reply:
         ("lldp.nobody", "No lldp", "Some lldp", "which is not a port"),
         ("version.3-6-5000", '"MLNX-OS"', '"Frobnix"', "MLNX-OS or Onyx"),
         ("clock.utc", "(Etc/UTC)", "(Asia/Tokyo)", "how far"),
-        ("clock.utc", "2012/02/02", "2012/02/30", "not a date and time"),
+        ("clock.utc", "2012/02/02", "2012/02/30", "not a time and date"),
     ],
 )
 def test_what_cannot_be_is_refused(name, old, new, says):

@@ -12,7 +12,7 @@ RULES = (EdgeRule(udp_port=4791, dscp=48, queue=6), EdgeRule(udp_port=4791, dscp
 
 @pytest.fixture
 def edge(driver):
-    return driver.edge_for(RULES, 2)
+    return driver.edge_for(RULES, 2, 16)
 
 
 def queues_of(bench, port):
@@ -57,6 +57,28 @@ def test_roce_is_told_from_others_by_its_port(bench, driver, edge):
     assert queues_of(bench, OUT)[2] == 0
 
 
+def test_the_rest_alone_gets_another_dscp(bench, driver, edge):
+    driver.set_edge(OUT, edge)
+    record = bench.switch.network._port(OUT)
+    roce, others = list(record.edge_dscp[:64]), list(record.edge_dscp[64:])
+    assert (roce[48], roce[46], {*roce[:46], roce[47], *roce[49:]}) == (-1, -1, {16})
+    assert set(others) == {16}
+    assert " remark dscp cs2\n remark local-precedence 2\n" in bench.shown()
+    driver.set_edge(OUT, NONE)
+    assert set(record.edge_dscp) == {-1}
+
+
+def test_the_rest_may_keep_its_dscp_and_has_another_policy_then(bench, driver, edge):
+    kept = driver.edge_for(RULES, 2)
+    assert kept.policy != edge.policy != driver.edge_for(RULES, 2, 18).policy
+    driver.set_edge(OUT, kept)
+    assert driver.edge(OUT) == kept
+    assert "remark dscp" not in bench.shown()
+    driver.set_edge(OUT, edge)
+    assert driver.edge(OUT) == edge
+    assert kept.policy not in bench.shown()
+
+
 def test_a_policy_of_somebody_else_is_applied_and_never_changed(bench, driver, edge):
     bench.type("traffic classifier c", "if-match any", "traffic behavior b")
     bench.type("qos policy theirs", "classifier c behavior b")
@@ -79,6 +101,10 @@ def test_a_policy_of_somebody_else_is_applied_and_never_changed(bench, driver, e
         ("acl advanced name NAME-0", "rule 0 permit udp destination-port eq 4791"),
         ("acl advanced name NAME-0", "rule 5 permit udp destination-port eq 4792 dscp 48"),
         ("qos policy NAME", "undo classifier NAME-2"),
+        ("traffic behavior NAME-2", "remark dscp 18"),
+        ("traffic behavior NAME-2", "undo remark dscp"),
+        ("traffic behavior NAME-2", "undo remark local-precedence"),
+        ("traffic behavior NAME-0", "remark dscp ef"),
     ],
 )
 def test_one_of_ours_that_somebody_has_changed_is_not_as_wanted(bench, driver, edge, typed):
@@ -90,6 +116,27 @@ def test_one_of_ours_that_somebody_has_changed_is_not_as_wanted(bench, driver, e
     assert list(driver.edge_commands(OUT, changed, edge))
     driver.set_edge(OUT, NONE)
     assert bench.shown() == text
+
+
+@pytest.mark.parametrize("name", ["labtests-edge", "labtests-edge-x", "labtests-edge-3-7827527"])
+def test_a_policy_whose_name_only_begins_as_ours_is_somebody_elses(bench, driver, edge, name):
+    bench.type("traffic classifier c", "if-match any", "traffic behavior b")
+    bench.type(f"qos policy {name}", "classifier c behavior b")
+    bench.type(f"interface {OUT}", f"qos apply policy {name} inbound")
+    text = bench.shown()
+    driver.set_edge(OUT, edge)
+    driver.set_edge(OUT, EdgeSetting(policy=name))
+    assert bench.shown() == text
+
+
+def test_of_one_that_somebody_has_emptied_nothing_is_made_up(bench, driver, edge):
+    driver.set_edge(OUT, edge)
+    bench.type(f"qos policy {edge.policy}", *(f"undo classifier {edge.policy}-{n}" for n in (0, 1)))
+    emptied = driver.edge(OUT)
+    assert emptied == EdgeSetting(policy=edge.policy)
+    made = [str(line) for line in driver.edge_commands(OUT, NONE, emptied)]
+    assert made[:2] == [f"qos policy {edge.policy}", "quit"]
+    assert not [line for line in made if "None" in line]
 
 
 def test_what_is_in_use_cannot_be_removed(bench, driver, edge):

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from labtests.network import PortCounters, PortDrops, Schedule
+from labtests.network import PortCounters, PortDrops, Schedule, WredCurve
 from labtests.simlab.comware import dcbx
 from labtests.simlab.comware.cli import COMWARE
 from labtests.simlab.comware.words import QUEUE_NAMES, TYPES
-from labtests.simlab.comware.wred import TableQueue
 from labtests.simlab.dcbx import DcbxTlvs
 from labtests.simlab.face import Announced
 from labtests.simlab.screens import render
@@ -22,6 +21,7 @@ from labtests.simlab.switch_cli.arguments import Ranges, short_name
 from labtests.simlab.switch_cli.counters import PauseFrames, QueueReading
 
 DRIVER_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware"
+NEW = (WredCurve(),) * 3  # of a queue of a new table
 FACE_TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "comware-face"
 
 
@@ -172,14 +172,21 @@ def test_packet_drop_summary_byte_for_byte():
 
 
 def test_wred_table_byte_for_byte():
-    assert printed("wred-table", name="1", queues=[TableQueue()] * 8) == recording(
-        "qos_wred_table.manual"
-    )
+    assert printed("wred-table", name="1", queues=[NEW] * 8) == recording("qos_wred_table.manual")
 
 
 def test_wred_table_shows_colours_exponent_and_ecn_in_their_columns():
-    colours = ((10, 50, 20), (11, 51, 21), (12, 52, 22))
-    queues = [TableQueue()] * 3 + [TableQueue(colours, 12, ecn=True)] + [TableQueue()] * 4
+    marking = tuple(
+        WredCurve(
+            low_limit=10 + n,
+            high_limit=50 + n,
+            probability_percent=20 + n,
+            weighting_exponent=12,
+            ecn=True,
+        )
+        for n in range(3)
+    )
+    queues = [NEW] * 3 + [marking] + [NEW] * 4
     line = printed("wred-table", name="t", queues=queues).splitlines()[7]
     assert line == "3     10    50    20     11    51    21     12    52    22     12        Y"
 

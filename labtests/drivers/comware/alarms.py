@@ -13,7 +13,7 @@ from typing import Any
 
 from labtests.capabilities.device import PfcWarnings
 from labtests.capabilities.readings import PfcWarning, WarningLog
-from labtests.capabilities.records import FramesPerS, PfcAlarm
+from labtests.capabilities.records import PfcAlarm
 from labtests.capabilities.settings import PFC_ALARM
 from labtests.core.output import told
 from labtests.drivers.comware.session import CLI, ComwarePart, PortSetting, line
@@ -42,9 +42,12 @@ class ComwarePfcAlarm(PortSetting[PfcAlarm]):
         """From the port's configuration."""
         reply, section = yield from self.configured(port)
         section.expect_known(reply, _ABOUT, _LINE)
-        said = section.each(reply, _LINE)
-        received, sent = (_of(reply, said, way) for way in _WAYS.values())
-        return PfcAlarm(received=received, sent=sent)
+        found: dict[str, dict[int, int]] = {way: {} for way in _WAYS.values()}
+        for each in section.each(reply, _LINE):
+            if each["listed"] & found[each["way"]].keys():
+                refuse(reply, f"a priority has two lines `{' '.join(_WORDS)} ... {each['way']}`")
+            found[each["way"]] |= dict.fromkeys(each["listed"], each["frames"])
+        return PfcAlarm(**{n: tuple(sorted(found[way].items())) for n, way in _WAYS.items()})
 
     def lines(self, port: str, earlier: PfcAlarm, wanted: PfcAlarm) -> Iterator[CliLine]:
         """One line for priorities with the same threshold; what differs is undone before."""
@@ -56,19 +59,6 @@ class ComwarePfcAlarm(PortSetting[PfcAlarm]):
             new = sorted((n, p) for p, n in after.items() if before.get(p) != n)
             for frames, each in groupby(new, key=lambda found: found[0]):
                 yield line(*_WORDS, written({p for _, p in each}), way, frames)
-
-
-def _of(reply: Reply, said: list[dict[str, Any]], way: str) -> FramesPerS:
-    """The thresholds one way. A priority that is told twice is refused."""
-    found = [
-        (priority, each["frames"])
-        for each in said
-        if each["way"] == way
-        for priority in each["listed"]
-    ]
-    if len(dict(found)) != len(found):
-        refuse(reply, f"a priority has two lines `{' '.join(_WORDS)} ... {way}`")
-    return tuple(sorted(found))
 
 
 # -- the log ---------------------------------------------------------------------------------------
@@ -111,20 +101,23 @@ def read_log(reply: Reply) -> WarningLog:
     about = [text for text in texts if _PFC.search(text)]
     if len(about) > _MOST_LINES:
         refuse(reply, f"it has {len(about)} lines about PFC, and no log buffer has")
-    entries = [(text, _ENTRY.fullmatch(text)) for text in about]
-    said = [(text, each) for text, each in entries if each is None or each["module"] != _TYPED]
-    known = [
-        (text, each, each and each["module"] == _WARNS and _WARNING.search(each["text"]))
-        for text, each in said
-    ]
-    if sum(found is not None for _, found in entries) > counts["Current"]:
+    found, unread, entries = list[PfcWarning](), list[str](), 0
+    for text in about:
+        entry = _ENTRY.fullmatch(text)
+        entries += entry is not None
+        warned = entry and entry["module"] == _WARNS and _WARNING.search(entry["text"])
+        if entry and warned:
+            found.append(_warning(entry["when"], warned))
+        elif entry is None or entry["module"] != _TYPED:
+            unread.append(told(text.strip()))
+    if entries > counts["Current"]:
         refuse(reply, f"it has more messages than the {counts['Current']} it says")
     return WarningLog(
         device=reply.device,
         noted=sum(counts.values()),
         kept=counts["Current"],
-        warnings=tuple(_warning(each["when"], found) for _, each, found in known if each and found),
-        unread=tuple(told(text.strip()) for text, _, found in known if not found),
+        warnings=tuple(found),
+        unread=tuple(unread),
     )
 
 

@@ -3,13 +3,14 @@ UTC), and who is at the other end of a cable (`display lldp neighbor-information
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from labtests.capabilities.facts import Neighbour
 from labtests.drivers.comware.session import ComwarePart, line
 from labtests.drivers.comware.values import COMWARE, many, maybe, record
 from labtests.drivers.displays import ANY, MAYBE, ONCE, CliBox, Unfit, ValueKind, first_said, read
+from labtests.drivers.displays.box import utc_s
 from labtests.drivers.parsing import BLANK, refuse
 from labtests.transport.protocol import Reply
 
@@ -49,11 +50,7 @@ def _utc_s(
         ahead += told["summer_ahead"]
     elif shown != told.get("zone", "UTC") or _in_summer(date[:5], **told):
         raise Unfit(f"does not say how far {shown} is from UTC")
-    try:
-        local = datetime.strptime(f"{time} {date}", "%H:%M:%S %m/%d/%Y").replace(tzinfo=UTC)
-        return {"utc_s": (local - ahead).timestamp()}
-    except (ValueError, OverflowError):
-        raise Unfit(f"with {date} is not a time and date") from None
+    return {"utc_s": utc_s(f"{time} {date}", "%H:%M:%S %m/%d/%Y", ahead)}
 
 
 def _in_summer(day: str, begin: str = "", end: str = "", **_: Any) -> bool:

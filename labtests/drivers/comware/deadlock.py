@@ -17,14 +17,7 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.device import DeadlockDetecting
 from labtests.capabilities.records import DeadlockTimes, PortDeadlockDetection
 from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.session import (
-    CLI,
-    ComwareSetting,
-    NumberLines,
-    PortSetting,
-    included,
-    line,
-)
+from labtests.drivers.comware.session import ComwareSetting, Numbered, PortSetting, included, line
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.displays import Section
 from labtests.transport.asking import Asking
@@ -34,8 +27,8 @@ from labtests.transport.protocol import Reply
 _TICK_MS = {"high": 1, "normal": 10, "low": 100}
 _MOST_TICKS = 15  # of those timers
 _WORDS = ("priority-flow-control", "deadlock")
-_DETECT = NumberLines("priority-flow-control deadlock cos", "interval", undone_by="")
-_RELEASE = NumberLines("priority-flow-control deadlock auto-recover cos", "delay", undone_by="")
+_DETECT = Numbered("priority-flow-control deadlock cos", "interval", undone_by="")
+_RELEASE = Numbered("priority-flow-control deadlock auto-recover cos", "delay", undone_by="")
 _PRECISION = COMWARE.shape("priority-flow-control deadlock precision <word:high|normal|low>")
 _ACTION = COMWARE.shape(
     "priority-flow-control deadlock auto-recover action <word:forwarding|discard>"
@@ -59,10 +52,9 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         reply, texts = yield from included("deadlock")
         said = Section(head="the switch", lines=tuple(text.strip() for text in texts))
         said.expect_known(reply, _ABOUT, *_ALL)
-        precision, action = (_word(said, reply, shape) for shape in (_PRECISION, _ACTION))
         return DeadlockTimes(
-            precision=precision or "normal",
-            action=action or "forwarding",
+            precision=_word(said, reply, _PRECISION) or "normal",
+            action=_word(said, reply, _ACTION) or "forwarding",
             detect=_DETECT.read(reply, said),
             release=_RELEASE.read(reply, said),
         )
@@ -132,4 +124,4 @@ class ComwareDeadlockDetection(PortSetting[PortDeadlockDetection]):
         if earlier.recovery != wanted.recovery:
             yield line(*_WORDS, "recover-mode", wanted.recovery)
         if earlier.on != wanted.on:
-            yield CLI.switched(wanted.on, *_WORDS, "enable")
+            yield self.cli.switched(wanted.on, *_WORDS, "enable")

@@ -11,7 +11,7 @@ from typing import Any
 
 from labtests.capabilities.records import BufferThresholds
 from labtests.capabilities.settings import BUFFER_THRESHOLDS, HEADROOM, Headrooms
-from labtests.drivers.comware.session import NumberLines, Numbers, PortSetting
+from labtests.drivers.comware.session import Numbered, Numbers, PortSetting
 from labtests.drivers.comware.values import COMWARE
 from labtests.drivers.frames import FrameLimit
 from labtests.transport.asking import Asking
@@ -19,12 +19,12 @@ from labtests.transport.commands import CliLine
 
 _JUMBO = COMWARE.shape("jumboframe enable( <bytes:number>)?")
 _OF_A_PRIORITY = "priority-flow-control dot1p"
-_HEADROOM = NumberLines(_OF_A_PRIORITY, "headroom")
+_HEADROOM = Numbered(_OF_A_PRIORITY, "headroom")
 _THRESHOLDS = {
-    "dynamic_percent": NumberLines(_OF_A_PRIORITY, "ingress-buffer dynamic"),
-    "static": NumberLines(_OF_A_PRIORITY, "ingress-buffer static"),
-    "xon_offset": NumberLines(_OF_A_PRIORITY, "ingress-threshold-offset"),
-    "reserved": NumberLines(_OF_A_PRIORITY, "reserved-buffer"),
+    "dynamic_percent": Numbered(_OF_A_PRIORITY, "ingress-buffer dynamic"),
+    "static": Numbered(_OF_A_PRIORITY, "ingress-buffer static"),
+    "xon_offset": Numbered(_OF_A_PRIORITY, "ingress-threshold-offset"),
+    "reserved": Numbered(_OF_A_PRIORITY, "reserved-buffer"),
 }
 
 
@@ -71,11 +71,14 @@ class Thresholds(PortSetting[tuple[BufferThresholds, ...]]):
     def read(self, port: str) -> Asking[tuple[BufferThresholds, ...]]:
         """As configured on the port; a model's default is not shown."""
         reply, section = yield from self.configured(port)
-        found: dict[int, dict[str, Any]] = {}
-        for name, numbers in _THRESHOLDS.items():
-            for priority, number in numbers.read(reply, section):
-                found.setdefault(priority, {})[name] = number
-        return tuple(BufferThresholds(priority=p, **found[p]) for p in sorted(found))
+        told: dict[str, Any] = {
+            name: dict(lines.read(reply, section)) for name, lines in _THRESHOLDS.items()
+        }
+        return tuple(
+            BufferThresholds(priority=p, **{name: told[name].get(p) for name in told})
+            for p in range(8)
+            if any(p in each for each in told.values())
+        )
 
     def lines(
         self, port: str, earlier: tuple[BufferThresholds, ...], wanted: tuple[BufferThresholds, ...]

@@ -10,29 +10,20 @@ document 000. Tables of other people are applied, never changed. A table of ours
 ports that mark alike, and removed when no port applies it any more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import EcnCurves, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
-from labtests.capabilities.settings import Commands
-from labtests.drivers.comware.session import (
-    CLI,
-    QUIT,
-    ComwareSetting,
-    ConfigSection,
-    interfaces,
-    line,
-    show,
-)
+from labtests.drivers.comware.session import CLI, QUIT, ConfigSection, Lines, line, show
+from labtests.drivers.comware.shared import SharedSetting, Users
 from labtests.drivers.comware.values import COMWARE, many, record
 from labtests.drivers.displays import PortDisplay, read
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking, ask
-from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
 
 _BY_PRECEDENCE = "{above} has WRED by IP precedence, which is not a queue table"  # routers
@@ -98,10 +89,6 @@ def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:
 
 # -- what a port applies ---------------------------------------------------------------------------
 
-
-OURS = "labtests"
-"""WRED tables whose names start so are ours to change and remove."""
-
 _DEFAULT_CURVE = WredQueue(
     queue=0,
     low_limit=100,
@@ -113,23 +100,16 @@ _DEFAULT_CURVE = WredQueue(
 """A WRED table as created (HPE 5900, 5130 HI, 6125XLG, 11900 references; H3C's sample table)."""
 
 _SHOWN = ("display", "qos", "wred", "table", "name")
-_TABLE = ("qos", "wred", "queue", "table")
 
 
-@dataclass(frozen=True, slots=True)
-class WredTables:
-    """Tables around a port: which of them other ports apply, what those of ours hold which others
-    apply, and which of ours are there that nobody may need any more."""
-
-    elsewhere: dict[str, frozenset[str]]
-    shared: dict[str, EcnSetting]
-    left: frozenset[str]
-
-
-class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
+class ComwareEcn(SharedSetting[EcnSetting], EcnMarking, EcnCurves):
     """The WRED table that a port applies, and its queues."""
 
     kind = s.ECN
+    named = "profile"
+    ours = "labtests"
+    made_by = "qos wred queue table"
+    applied_by = ("qos wred apply {}", "undo qos wred apply")
 
     def read(self, port: str) -> Asking[EcnSetting]:
         """As configured, and as displayed."""
@@ -142,45 +122,6 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
             refuse(shown, f"{full} is configured with {table!r} and applies {applied!r}")
         return (yield from _table(table, applied))
 
-    def around(self, port: str, values: tuple[EcnSetting, ...]) -> Asking[WredTables]:
-        """Of every table of ours that the setting goes through: who else applies it. Those that an
-        interrupted change may have left are looked for; `values` begins with what is now, and what
-        is wanted."""
-        full = self.port(port)
-        ours = [v.profile for v in values if v.profile is not None and is_ours(v.profile)]
-        elsewhere: dict[str, frozenset[str]] = {}
-        reply, sections = (yield from interfaces()) if ours else (None, ())
-        for section in sections:
-            assert reply is not None
-            table = applied_wred_table(reply, section)
-            if table is not None and section.interface not in (None, full):
-                elsewhere[table] = elsewhere.get(table, frozenset()) | {str(section.interface)}
-        shared, left = {}, set()
-        for table in dict.fromkeys(ours):
-            if table in elsewhere:
-                shared[table] = yield from _table(table, table)
-            elif table in {v.profile for v in values[:2]} or (yield from _is_there(table)):
-                left.add(table)
-        return WredTables(elsewhere, shared, frozenset(left))
-
-    def commands(
-        self, port: str, earlier: EcnSetting, wanted: EcnSetting, around: WredTables | None = None
-    ) -> Commands:
-        """Make our table, apply it, and remove those of ours that nobody applies then. Raises
-        CommandRejected for a table that another port applies with other values."""
-        full = self.port(port)
-        if around is None:
-            around = WredTables({}, {}, frozenset(filter(is_ours, [earlier.profile or ""])))
-        self._expect_not_shared(port, wanted, around)
-        change = () if is_as_wanted(earlier, wanted) else _change(full, earlier, wanted)
-        gone = sorted(around.left - {wanted.profile})
-        return (*change, *(line("undo", *_TABLE, table) for table in gone))
-
-    def wrong(self, wanted: EcnSetting, found: EcnSetting, before: object, after: object) -> str:
-        """See Setting."""
-        same = is_as_wanted(found, wanted)
-        return "" if same else super().wrong(wanted, found, before, after)
-
     def ecn_on(self, queues: AbstractSet[int]) -> EcnSetting:
         """Our table for these queues, named after them: ports that mark alike share one table.
 
@@ -189,7 +130,7 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
         """
         named = "".join(str(queue) for queue in sorted(queues))
         return EcnSetting(
-            profile=f"{OURS}-ecn-{named or 'none'}",
+            profile=f"{self.ours}-ecn-{named or 'none'}",
             queues=tuple(default_curve(q, ecn=q in queues) for q in range(8)),
         )
 
@@ -203,43 +144,50 @@ class ComwareEcn(ComwareSetting[EcnSetting], EcnMarking, EcnCurves):
             for q in range(8)
         )
         named = sha256(repr(queues).encode()).hexdigest()[:10]
-        return EcnSetting(profile=f"{OURS}-{named}", queues=queues)
+        return EcnSetting(profile=f"{self.ours}-{named}", queues=queues)
 
-    def _expect_not_shared(self, port: str, wanted: EcnSetting, around: WredTables) -> None:
-        """A table of ours that another port applies may not be changed under it."""
-        there = around.shared.get(wanted.profile or "")
-        if there is not None and not is_as_wanted(there, wanted):
-            others = around.elsewhere[there.profile or ""]
-            raise self.reject(
-                f"qos wred queue table {wanted.profile}",
-                f"{', '.join(sorted(others))} applies this table with other values",
-                f"give the setting of {port} another profile name that starts with {OURS}",
-            )
+    def same(self, one: EcnSetting, other: EcnSetting) -> bool:
+        """What is read, and what is wanted: in a table of ours the curves of queues that were left
+        as the model creates them may differ from the documented default; nothing else may."""
+        if not self.is_ours(other.profile):
+            return one == other
+        asked = {q for q in other.queues if q != default_curve(q.queue, ecn=False)}
+        told = (one.profile, one.marking_queues) == (other.profile, other.marking_queues)
+        return told and asked <= set(one.queues)
 
+    def applied(self, reply: Reply, section: ConfigSection) -> str | None:
+        """See SharedSetting."""
+        return applied_wred_table(reply, section)
 
-def is_ours(table: str | None) -> bool:
-    """Whether a WRED table was made by labtests."""
-    return table is not None and table.startswith(OURS)
+    def found(
+        self, names: Iterable[str], users: Users, *, but: Container[str]
+    ) -> Asking[dict[str, EcnSetting | None]]:
+        """By a display for each that has to be looked at."""
+        found: dict[str, EcnSetting | None] = {}
+        for name in names:
+            if name in users:
+                found[name] = yield from _table(name, name)
+            elif name in but or shows_wred_table((yield from ask(line(*_SHOWN, name))), name):
+                found[name] = None
+        return found
+
+    def making(self, earlier: EcnSetting, wanted: EcnSetting, *, there: bool) -> Lines:
+        """What differs from what the port has, or from a new table."""
+        known = earlier.queues if earlier.profile == wanted.profile else ()
+        before = {q.queue: q for q in known}
+        yield line(*self.made_by.split(), str(wanted.profile))
+        for q in wanted.queues:
+            yield from _queue_lines(before.get(q.queue), q)
+        yield QUIT
+
+    def removing(self, name: str) -> Lines:
+        """One line."""
+        yield line("undo", *self.made_by.split(), name)
 
 
 def default_curve(queue: int, *, ecn: bool) -> WredQueue:
     """A queue of a new WRED table."""
     return replace(_DEFAULT_CURVE, queue=queue, ecn=ecn)
-
-
-def is_as_wanted(read: EcnSetting, wanted: EcnSetting) -> bool:
-    """Whether a port marks as wanted. In a table of ours the curves of queues that were left as
-    the model creates them may differ from the documented default; everything else may not."""
-    if not is_ours(wanted.profile):
-        return read == wanted
-    after = {q.queue: q for q in read.queues}
-    left = [q for q in wanted.queues if q == default_curve(q.queue, ecn=False)]
-    asked = [q for q in wanted.queues if q not in left]
-    return (
-        read.profile == wanted.profile
-        and read.marking_queues == wanted.marking_queues
-        and all(after.get(q.queue) == q for q in asked)
-    )
 
 
 def _table(configured: str, name: str) -> Asking[EcnSetting]:
@@ -250,27 +198,7 @@ def _table(configured: str, name: str) -> Asking[EcnSetting]:
     return EcnSetting(profile=configured, queues=tables[name])
 
 
-def _is_there(table: str) -> Asking[bool]:
-    return shows_wred_table((yield from ask(line(*_SHOWN, table))), table)
-
-
-def _change(port: str, earlier: EcnSetting, wanted: EcnSetting) -> Commands:
-    made: Commands = ()
-    if wanted.profile is not None and is_ours(wanted.profile):
-        there = earlier.queues if earlier.profile == wanted.profile else ()
-        before = {q.queue: q for q in there}
-        lines = (each for q in wanted.queues for each in _queue_lines(before.get(q.queue), q))
-        made = (line(*_TABLE, wanted.profile), *lines, QUIT)
-    applied: list[CliLine] = []
-    if earlier.profile not in (None, wanted.profile):
-        applied.append(line("undo", "qos", "wred", "apply"))
-    if wanted.profile is not None and wanted.profile != earlier.profile:
-        name = (wanted.profile,) if wanted.profile else ()
-        applied.append(line("qos", "wred", "apply", *name))
-    return (*made, *CLI.at(port, *applied))
-
-
-def _queue_lines(before: WredQueue | None, q: WredQueue) -> Iterator[CliLine]:
+def _queue_lines(before: WredQueue | None, q: WredQueue) -> Lines:
     known = before or default_curve(q.queue, ecn=False)
     # the curve of a marking queue is written even where it is the documented default: models differ
     if _limits(q) != _limits(known) or (q.ecn and before is None):

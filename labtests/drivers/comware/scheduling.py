@@ -6,6 +6,7 @@ weight; they are refused.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from labtests.capabilities.device import QueueShares, Shares
@@ -37,10 +38,6 @@ def _port(
     return interface, SchedulingSetting(discipline=discipline, unit=unit, queues=queues)
 
 
-def _queue(queue: int, group: Any = "sp", weight: int | None = None) -> QueueSchedule:
-    return QueueSchedule(queue=queue, group=group, weight=weight)
-
-
 _INTERFACE = COMWARE.shape("Interface: <interface:port>")
 _PORT = record(
     _INTERFACE.text,
@@ -55,7 +52,7 @@ _PORT = record(
         "(?i:Queue ID Queue name Group <unit:weight|byte[ -]count>( Min[ -]bandwidth)?)",
         record(
             "<queue:0-7> [a-z]+[0-9]? (<group:1|2> <weight:number>|sp <:none>)( <:>)?",
-            make=_queue,
+            make=partial(QueueSchedule, group="sp", weight=None),
             into="queues",
             times=(8, 8),
             order="from 0",

@@ -9,7 +9,7 @@ nobody here knows are kept and left alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import settings as s
 from labtests.drivers import displays
@@ -48,6 +48,7 @@ REFUSALS = Refusals(
 )
 CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="undo", leave="quit")
 line, show = CLI.line, CLI.show
+Lines = Iterable[CliLine]
 QUIT = line("quit")
 
 
@@ -137,7 +138,7 @@ Numbers = tuple[tuple[int, int], ...]
 """(priority, number), ascending."""
 
 
-class NumberLines:
+class Numbered:
     """Lines of a configuration that give a priority a number: `BEGIN <priority> BEHIND <number>`.
     `undone_by`: what stands behind the priority in `undo`."""
 

@@ -13,8 +13,7 @@ that these tables and events are among them is inferred from dial-out. The switc
 (`grpc pki domain`) is its user's business.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from labtests.capabilities import counters as c
@@ -54,25 +53,30 @@ _FIELDS: dict[str, tuple[str, Scope, str]] = {
 _ALARMS = {"PortQueDrop": "drops", "PortQueOverrun": "use over its limit"}
 
 
-def _leaves() -> Iterator[StreamLeaf]:
-    for path, (counter, scope, unit) in _FIELDS.items():
-        table, name = path.split("/")
-        where = f"{_ROOM}/{table}/{table.removesuffix('s')}/{name}"
-        yield StreamLeaf(path=where, counter=counter, scope=scope, unit=unit)
-    for row, alarm in _ALARMS.items():
-        where = f"{_ROOM}/{row}Event/{row}"
-        yield StreamLeaf(path=where, counter="", scope="port", unit="", alarm=alarm)
-
-
-LEAVES = tuple(_leaves())
-
-
-def _tables(leaves: Iterable[StreamLeaf]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys("/".join(leaf.path.split("/")[:2]) for leaf in leaves))
-
-
-TABLES = _tables(leaf for leaf in LEAVES if not leaf.alarm)
-EVENTFUL = _tables(leaf for leaf in LEAVES if leaf.alarm)
+LEAVES = (
+    *(
+        StreamLeaf(
+            path=f"{_ROOM}/{table}/{table.removesuffix('s')}/{name}",
+            counter=counter,
+            scope=scope,
+            unit=unit,
+        )
+        for path, (counter, scope, unit) in _FIELDS.items()
+        for table, name in (path.split("/"),)
+    ),
+    *(
+        StreamLeaf(path=f"{_ROOM}/{row}Event/{row}", counter="", scope="port", unit="", alarm=alarm)
+        for row, alarm in _ALARMS.items()
+    ),
+)
+TABLES, EVENTFUL = (
+    tuple(
+        dict.fromkeys(
+            "/".join(leaf.path.split("/")[:2]) for leaf in LEAVES if bool(leaf.alarm) == alarms
+        )
+    )
+    for alarms in (False, True)
+)
 """Room and table; a sensor path is the same in small letters."""
 
 
@@ -98,19 +102,18 @@ class ComwareStreams(PlatformPart, Streaming):
 _ABOUT = "grpc|packet-drop|telemetry|sensor|destination-group|ipv4-address|subscription"
 _GRPC = "grpc enable"
 _DROPS = "buffer packet-drop alarm enable"
-_GROUP = re.compile(r" (sensor-group|destination-group|subscription) (\S+)")
 _PATH = COMWARE.shape("sensor path <path>")
 _PLACE = COMWARE.shape("ipv4-address <address> port <port:number>")
 _SAMPLES = COMWARE.shape(f"sensor-group {OURS} sample-interval <every_s:number>")
 _TELLS = COMWARE.shape(f"sensor-group {EVENTS}")
 _GOES = COMWARE.shape(f"destination-group {OURS}")
-_KNOWN = {
-    ("sensor-group", OURS): (_PATH,),
-    ("sensor-group", EVENTS): (_PATH,),
-    ("destination-group", OURS): (_PLACE,),
-    ("subscription", OURS): (_SAMPLES, _TELLS, _GOES),
+_SENSORS, _EVENTS, _DESTINATION, _SUBSCRIPTION = _KNOWN = {
+    f"sensor-group {OURS}": (_PATH,),
+    f"sensor-group {EVENTS}": (_PATH,),
+    f"destination-group {OURS}": (_PLACE,),
+    f"subscription {OURS}": (_SAMPLES, _TELLS, _GOES),
 }
-"""The groups of ours, and the lines that they have."""
+"""The groups of ours in the order in which they are made, and the lines that they have."""
 
 
 class ComwareStream(ComwareSetting[StreamSetting]):
@@ -131,72 +134,59 @@ class ComwareStream(ComwareSetting[StreamSetting]):
         self, port: str, earlier: StreamSetting, wanted: StreamSetting, around: Any = None
     ) -> Commands:
         """What there is of ours is taken away before another one is made."""
-        lines = []
         switched = (
             (_DROPS, earlier.drop_alarms, wanted.drop_alarms),
             (_GRPC, earlier.on, wanted.on),
         )
-        for text, before, after in switched:
-            lines += [line(*text.split())] if after and not before else []
+        lines = [line(*text.split()) for text, before, after in switched if after and not before]
         if earlier.ours != wanted.ours:
             lines += [line("telemetry"), *_lines(earlier.ours, wanted.ours), QUIT]
-        for text, before, after in switched:
-            lines += [line("undo", *text.split())] if before and not after else []
+        lines += [line("undo", *t.split()) for t, before, after in switched if before and not after]
         return tuple(lines)
 
 
-def _groups(texts: tuple[str, ...]) -> dict[tuple[str, str], Section]:
+def _groups(texts: tuple[str, ...]) -> dict[str, Section]:
     """The groups under `telemetry`, each with its lines. One blank is one view deeper."""
-    found: dict[tuple[str, str], list[str]] = {}
-    inside, key = False, None
+    found: dict[str, list[str]] = {}
+    inside, lines = False, list[str]()
     for text in texts:
         if not text.startswith(" "):
-            inside, key = text == "telemetry", None
-        elif inside and (head := _GROUP.fullmatch(text)):
-            key = (head[1], head[2])
-            found[key] = []
-        elif inside and key is not None and text.startswith("  "):
-            found[key].append(text.strip())
-    return {key: Section(head=" ".join(key), lines=tuple(each)) for key, each in found.items()}
+            inside = text == "telemetry"
+        elif inside and text.startswith("  "):
+            lines.append(text.strip())
+        elif inside:
+            lines = found[text.strip()] = []
+    return {head: Section(head=head, lines=tuple(each)) for head, each in found.items()}
 
 
-def _ours(reply: Reply, groups: dict[tuple[str, str], Section]) -> DialOut | None:
+def _ours(reply: Reply, groups: dict[str, Section]) -> DialOut | None:
     """None where there is nothing of ours; a part of it is refused: it could not be put back."""
-    ours = {key: section for key, section in groups.items() if key in _KNOWN}
+    ours = {head: section for head, section in groups.items() if head in _KNOWN}
     if not ours:
         return None
-    for key, section in ours.items():
-        section.expect_known(reply, ".*", *_KNOWN[key])
+    for head, section in ours.items():
+        section.expect_known(reply, ".*", *_KNOWN[head])
     if len(ours) != len(_KNOWN):
         refuse(reply, f"it has a part of the telemetry {OURS} only", "take away what is left of it")
-    place = ours["destination-group", OURS].said(reply, _PLACE)
-    subscribed = ours["subscription", OURS]
-    samples = subscribed.said(reply, _SAMPLES)
-    if not (place and samples and subscribed.said(reply, _TELLS) is not None):
+    place = ours[_DESTINATION].said(reply, _PLACE)
+    samples, tells = (ours[_SUBSCRIPTION].said(reply, each) for each in (_SAMPLES, _TELLS))
+    if not (place and samples and tells is not None):
         refuse(reply, f"the subscription {OURS} is not whole", "take away what is left of it")
-    paths = {
-        name: tuple(sorted(each["path"] for each in ours["sensor-group", name].each(reply, _PATH)))
-        for name in (OURS, EVENTS)
-    }
-    return DialOut(**place, **samples, sampled=paths[OURS], changes=paths[EVENTS])
+    sampled, changes = (
+        tuple(sorted(each["path"] for each in ours[head].each(reply, _PATH)))
+        for head in (_SENSORS, _EVENTS)
+    )
+    return DialOut(**place, **samples, sampled=sampled, changes=changes)
 
 
 def _lines(earlier: DialOut | None, wanted: DialOut | None) -> Iterator[CliLine]:
     if earlier is not None:
-        yield line("undo", "subscription", OURS)
-        yield line("undo", "destination-group", OURS)
-        yield from (line("undo", "sensor-group", name) for name in (EVENTS, OURS))
-    if wanted is None:
-        return
-    for name, paths in ((OURS, wanted.sampled), (EVENTS, wanted.changes)):
-        yield line("sensor-group", name)
-        yield from (line("sensor", "path", path) for path in paths)
-        yield QUIT
-    yield from (line("destination-group", OURS), _place(wanted), QUIT)
-    yield line("subscription", OURS)
-    yield line("sensor-group", OURS, "sample-interval", wanted.every_s)
-    yield from (line("sensor-group", EVENTS), line("destination-group", OURS), QUIT)
-
-
-def _place(wanted: DialOut) -> CliLine:
-    return line("ipv4-address", wanted.address, "port", wanted.port)
+        yield from (line("undo", *head.split()) for head in reversed(_KNOWN))
+    if wanted is not None:
+        place = f"ipv4-address {wanted.address} port {wanted.port}"
+        samples = f"{_SENSORS} sample-interval {wanted.every_s}"
+        paths = ([f"sensor path {each}" for each in p] for p in (wanted.sampled, wanted.changes))
+        texts = (*paths, [place], [samples, _EVENTS, _DESTINATION])
+        for head, inside in zip(_KNOWN, texts, strict=True):
+            yield from (line(*text.split()) for text in (head, *inside))
+            yield QUIT

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from labtests.capabilities.device import Versions
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.drivers.displays.cli import CliPart
+from labtests.drivers.displays.shapes import Unfit
 from labtests.drivers.parsing import kept, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
@@ -36,6 +38,15 @@ class CliBox(CliPart, Versions, OwnClock, Neighbours):
         """By LLDP."""
         question, parse = self.heard
         return parse((yield from self.cli.answer(question)))
+
+
+def utc_s(text: str, form: str, ahead: timedelta = timedelta()) -> float:
+    """Seconds since 1970, of a time and date in this form (datetime.strptime) that is so far ahead
+    of UTC. Raises Unfit."""
+    try:
+        return (datetime.strptime(text, form).replace(tzinfo=UTC) - ahead).timestamp()
+    except (ValueError, OverflowError):
+        raise Unfit(f"has {text!r}, which is not a time and date") from None
 
 
 def first_said(reply: Reply, *shapes: re.Pattern[str]) -> dict[str, str]:

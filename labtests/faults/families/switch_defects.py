@@ -24,6 +24,15 @@ FAULTS: tuple[Declared, ...] = (
         switches=("comware",),
     ),
     _of(
+        name="a-port-gives-no-other-dscp",
+        what="the first sender's port leaves the DSCP of RoCE to packets that are none",
+        how=(fault("ignores-remarks", SW1, PORT1),),
+        when=TRAFFIC,
+        red=("edge",),
+        says=("DSCP 24 of {sender1} reached priority 3 of {receiver} {receiver.nic}, expected 0",),
+        switches=("comware",),
+    ),
+    _of(
         name="a-rate-limit-is-not-kept",
         what="the bottleneck does not hold a queue to the rate that it was told",
         how=(fault("ignores-rate-limits", SW, OUT),),

@@ -106,8 +106,8 @@ FAULTS: tuple[Declared, ...] = (
     _comware(
         name="a-policy-forgets-cnps",
         what="somebody has changed what the policy of all ports does with CNPs: they are the rest",
-        how=(fault("somebody", SW, command="system-view\nqos policy labtests-edge-3-7827527e\n"
-                   "undo classifier labtests-edge-3-7827527e-2"),),
+        how=(fault("somebody", SW, command="system-view\nqos policy labtests-edge-3-2128cfd4\n"
+                   "undo classifier labtests-edge-3-2128cfd4-2"),),
         when="experiment 'RoCE at the edge': quiet window",
         red=("edge",),
         says=("edge of", "changed externally"),

@@ -6,9 +6,6 @@ own, and that a rate is that of the last second. A warning comes when a rate rea
 and again when it has been below in between.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from labtests.inventory import Device, Endpoint
 from labtests.network import PfcCounters
 from labtests.simlab.comware.cli import COMWARE
@@ -50,33 +47,24 @@ class ComwareSwitch(CliSwitch):
     def _look(self) -> None:
         for name in self.network.ports:
             now = self.network.pfc_counters(name)
-            before = self._seen.get(name, now)
-            self._seen[name] = now
+            before, self._seen[name] = self._seen.get(name, now), now
             for line in self.port(name).under(_ALL):
-                self._compare(name, line.values, before, now)
+                counter, side = _WAYS[line.values["way"]]
+                priority, threshold = line.values["one"], line.values["frames"]
+                frames = getattr(now[priority], counter) - getattr(before[priority], counter)
+                which = (name, side, priority)
+                if frames < threshold:
+                    self._above.discard(which)
+                elif which not in self._above:
+                    self._above.add(which)
+                    self._warn(which, threshold, frames)
         self._lab.timeline.after(NS_PER_S, self._look)
 
-    def _compare(
-        self,
-        port: str,
-        line: Mapping[str, Any],
-        before: tuple[PfcCounters, ...],
-        now: tuple[PfcCounters, ...],
-    ) -> None:
-        priority, counter = line["one"], _COUNTERS[line["way"]]
-        frames = getattr(now[priority], counter) - getattr(before[priority], counter)
-        which = (port, line["way"], priority)
-        if frames < line["frames"]:
-            self._above.discard(which)
-        elif which not in self._above:
-            self._above.add(which)
-            self.log.append(self._sentence(which, line["frames"], frames))
-
-    def _sentence(self, which: tuple[str, str, int], threshold: int, frames: int) -> str:
-        port, way, priority = which
-        return (
+    def _warn(self, which: tuple[str, str, int], threshold: int, frames: int) -> None:
+        port, side, priority = which
+        self.log.append(
             f"%{self._stamp()} {self.hostname} PFC/4/PFC_WARNING:On interface {port}, the rate of "
-            f"{_SAID[way]} PFC packets of 802.1p priority {priority} exceeds the PFC early-warning "
+            f"{side} PFC packets of 802.1p priority {priority} exceeds the PFC early-warning "
             f"threshold {threshold} pps. The current rate is {frames}."
         )
 
@@ -85,5 +73,4 @@ class ComwareSwitch(CliSwitch):
         return f"{now:%b} {now.day:>2} {now:%H:%M:%S}:{now.microsecond // 1000:03} {now.year}"
 
 
-_COUNTERS = {"inpps": "rx_frames", "outpps": "tx_frames"}
-_SAID = {"inpps": "input", "outpps": "output"}
+_WAYS = {"inpps": ("rx_frames", "input"), "outpps": ("tx_frames", "output")}

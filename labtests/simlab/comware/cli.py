@@ -6,15 +6,7 @@ from pathlib import Path
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.comware import deadlock, edge, maps, ports, telemetry, words, wred
 from labtests.simlab.comware.displays import DISPLAYS
-from labtests.simlab.comware.edge import Dscp
-from labtests.simlab.switch_cli.arguments import (
-    AnyName,
-    InterfaceName,
-    Number,
-    NumberList,
-    RangeList,
-    RestOfLine,
-)
+from labtests.simlab.switch_cli import arguments as of
 from labtests.simlab.switch_cli.grammar import Argument
 
 UNDO = "undo"
@@ -27,45 +19,40 @@ SYSTEM = (
 
 
 ARGUMENTS: Mapping[str, Argument] = {
-    "sysname": AnyName(64),
-    "table": AnyName(32),
-    "acl": AnyName(63),
-    "class": AnyName(31),
-    "behavior": AnyName(31),
-    "policy": AnyName(31),
-    "rule": Number(0, 65534),
-    "dscp": Dscp(),
-    "udp": Number(0, 65535),
-    "text": RestOfLine(255),
-    "priorities": RangeList(7),
-    "priority": Number(0, 7),
-    "cos": Number(0, 7),
-    "frames": Number(1, 10_000_000),  # not given by the references at hand
-    "ticks": Number(1, 15),  # of Broadcom's timers
-    "dscps": NumberList(63, until="export"),
-    "dot1ps": NumberList(7, until="export"),
-    "queue": Number(0, 7, words.QUEUE_NAMES),
-    "level": Number(0, 2),
-    "low": Number(0, 16000),
-    "high": Number(0, 16000),
-    "percent": Number(0, 100),
-    "exponent": Number(0, 15),  # not given by the references at hand
-    "frame": Number(1518, 12288),  # differs by model
-    "cells": Number(0, 16000),  # differs by model; 9000 is in public configurations
-    "host": AnyName(253),
-    "count": Number(1, 1000),  # as far as this one counts
-    "group": AnyName(31),
-    "path": telemetry.SensorPath(),
-    "address": telemetry.Ipv4Address(),
-    "tcp": Number(1, 65535),
-    "interval": Number(1, 86400),
-    "weight": Number(1, 127),  # differs by model; 96 is in public configurations
+    "sysname": of.AnyName(64),
+    "table": of.AnyName(32),
+    "acl": of.AnyName(63),
+    **dict.fromkeys(("class", "behavior", "policy", "group"), of.AnyName(31)),
+    "host": of.AnyName(253),
+    "text": of.RestOfLine(255),
+    "dscp": of.OneWord(edge.dscp),
+    "path": telemetry.SENSOR_PATH,
+    "address": of.OneWord(telemetry.ipv4_address),
+    "priorities": of.RangeList(7),
+    "dscps": of.NumberList(63, until="export"),
+    "dot1ps": of.NumberList(7, until="export"),
+    "queue": of.Number(0, 7, words.QUEUE_NAMES),
+    **dict.fromkeys(("priority", "cos"), of.Number(0, 7)),
+    **dict.fromkeys(("low", "high"), of.Number(0, 16000)),
+    "rule": of.Number(0, 65534),
+    "udp": of.Number(0, 65535),
+    "tcp": of.Number(1, 65535),
+    "level": of.Number(0, 2),
+    "percent": of.Number(0, 100),
+    "interval": of.Number(1, 86400),
+    "frames": of.Number(1, 10_000_000),  # not given by the references at hand, nor is the next one
+    "exponent": of.Number(0, 15),
+    "ticks": of.Number(1, 15),  # of Broadcom's timers
+    "count": of.Number(1, 1000),  # as far as this one counts
+    "frame": of.Number(1518, 12288),  # this and the others differ by model
+    "cells": of.Number(0, 16000),  # 9000 is in public configurations
+    "weight": of.Number(1, 127),  # 96 is
 }
 """Ranges: HPE 5130 HI and 5900 command references, where they give one."""
 
 
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
-    port = InterfaceName(names, words.TYPES)
+    port = of.InterfaceName(names, words.TYPES)
     return {**ARGUMENTS, "port": port, "last": port}
 
 

@@ -1,5 +1,6 @@
 """The `display` commands: what each shows, for the templates in `screens`."""
 
+from functools import partial
 from typing import Any
 
 from labtests.simlab import switch_cli as kit
@@ -19,10 +20,6 @@ Shown = dict[str, Any]
 
 
 # -- counters ------------------------------------------------------------------------------------
-
-
-def _queue_statistics(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    return {"queues": switch.statistics.queues(port)}
 
 
 def _packet_drop(switch: kit.EmulatedSwitch, port: str) -> Shown:
@@ -50,8 +47,7 @@ def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
 
 
 def _trust(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    source, override = ports.trust(switch.port(port))
-    return {"source": source, "override": override}
+    return dict(zip(("source", "override"), ports.trust(switch.port(port)), strict=True))
 
 
 def _wred_interface(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
@@ -76,14 +72,11 @@ def _map_table(session: kit.CliSession, call: kit.CliCall) -> str:
     return "\n".join(session.show("map-table", name=name, values=map) for name, map in shown)
 
 
-def _schedule(discipline: str) -> kit.CliCommand:
-    def served(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
-        """Only ports that are served this way are shown."""
-        current = scheduling.schedule(switch.port(port))
-        shown = current.discipline == discipline
-        return {"schedule": current, "names": QUEUE_NAMES} if shown else None
-
-    return kit.per_port(f"queue-{discipline}", served)
+def _schedule(switch: kit.EmulatedSwitch, port: str, discipline: str) -> Shown | None:
+    """Only ports that are served this way are shown."""
+    current = scheduling.schedule(switch.port(port))
+    shown = current.discipline == discipline
+    return {"schedule": current, "names": QUEUE_NAMES} if shown else None
 
 
 # -- the running configuration -------------------------------------------------------------------
@@ -199,32 +192,19 @@ def _interface(switch: kit.EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _heard(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
-    heard = switch.lldp_neighbour(port)
-    return None if heard is None else {"heard": heard}
-
-
-def _counters(way: str) -> kit.CliCommand:
+def _counters(switch: kit.EmulatedSwitch, port: str, way: str) -> Shown:
     """Frames of one direction. Those of the network go to one receiver each."""
-
-    def counted(switch: kit.EmulatedSwitch, port: str) -> Shown:
-        packets = getattr(switch.statistics.traffic(port), f"{way}_packets")
-        errors = switch.crc_errors(port) if way == "rx" else 0
-        return {"packets": packets, "broadcasts": 0, "multicasts": 0, "errors": errors}
-
-    return kit.rows("counters", counted)
+    packets = getattr(switch.statistics.traffic(port), f"{way}_packets")
+    errors = switch.crc_errors(port) if way == "rx" else 0
+    return {"packets": packets, "broadcasts": 0, "multicasts": 0, "errors": errors}
 
 
-def _rate(way: str) -> kit.CliCommand:
+def _rate(switch: kit.EmulatedSwitch, port: str, way: str) -> Shown:
     """Of the last seconds; use as a share of the link, with preamble and gap."""
-
-    def counted(switch: kit.EmulatedSwitch, port: str) -> Shown:
-        per_s, rate = switch.statistics.traffic_per_s(port), switch.rate_bits_per_s(port)
-        packets = getattr(per_s, f"{way}_packets")
-        bits = 8 * (getattr(per_s, f"{way}_bytes") + switch.cli.counting.overhead_bytes * packets)
-        return {"packets": packets, "usage": round(100 * bits / rate) if rate else 0}
-
-    return kit.rows("counters-rate", counted)
+    per_s, rate = switch.statistics.traffic_per_s(port), switch.rate_bits_per_s(port)
+    packets = getattr(per_s, f"{way}_packets")
+    bits = 8 * (getattr(per_s, f"{way}_bytes") + switch.cli.counting.overhead_bytes * packets)
+    return {"packets": packets, "usage": round(100 * bits / rate) if rate else 0}
 
 
 def _transceiver(switch: kit.EmulatedSwitch, port: str) -> Shown:
@@ -238,6 +218,7 @@ def _ping(session: kit.CliSession, call: kit.CliCall) -> str:
 
 
 _WAYS = {"inbound": "rx", "outbound": "tx"}
+_COUNTED = {"counters": _counters, "counters rate": _rate}
 PORT, AT_PORT = "[ <port> ]", "[ interface <port> ]"
 DISPLAYS = {
     "display version": kit.CliCommand(_version),
@@ -252,11 +233,16 @@ DISPLAYS = {
         "lldp-neighbor", _neighbour
     ),
     "display lldp local-information interface <port>": kit.per_port("lldp-local", _announced),
-    "display lldp neighbor-information list": kit.rows("lldp-list", _heard),
+    "display lldp neighbor-information list": kit.rows("lldp-list", _neighbour),
     "display device": kit.CliCommand(lambda session, call: session.show("device", model=MODEL)),
     f"display transceiver interface {PORT}": kit.per_port("transceiver", _transceiver),
-    **{f"display counters {way} interface {PORT}": _counters(word) for way, word in _WAYS.items()},
-    **{f"display counters rate {way} interface {PORT}": _rate(word) for way, word in _WAYS.items()},
+    **{
+        f"display {what} {way} interface {PORT}": kit.rows(
+            what.replace(" ", "-"), partial(counted, way=word)
+        )
+        for what, counted in _COUNTED.items()
+        for way, word in _WAYS.items()
+    },
     "ping [ -c <count> ] <host>": kit.CliCommand(_ping),
     f"display interface {PORT}": kit.per_port("interface", _interface),
     f"display interface {PORT} brief": kit.rows("interface-brief", _brief),
@@ -265,7 +251,7 @@ DISPLAYS = {
     f"display current-configuration interface {PORT}": kit.CliCommand(_current_interface),
     f"display priority-flow-control interface {PORT}": kit.rows("pfc", _pfc),
     f"display qos queue-statistics interface {PORT} outbound": kit.per_port(
-        "queue-statistics", _queue_statistics
+        "queue-statistics", lambda switch, port: {"queues": switch.statistics.queues(port)}
     ),
     "display packet-drop summary": kit.CliCommand(_packet_drop_summary),
     f"display packet-drop interface {PORT}": kit.per_port("packet-drop", _packet_drop),
@@ -274,7 +260,9 @@ DISPLAYS = {
     "display qos wred table [ name <table> ]": kit.CliCommand(_wred_table),
     f"display qos map-table [ {' | '.join(MAPS)} ]": kit.CliCommand(_map_table),
     **{
-        f"display qos queue {discipline} interface {PORT}": _schedule(discipline)
-        for discipline in ("sp", "wrr", "wfq")
+        f"display qos queue {each} interface {PORT}": kit.per_port(
+            f"queue-{each}", partial(_schedule, discipline=each)
+        )
+        for each in ("sp", "wrr", "wfq")
     },
 }

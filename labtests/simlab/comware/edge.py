@@ -2,15 +2,16 @@
 
 Commands and prompts: H3C and HPE ACL and QoS configuration guides and command references for
 Comware 7. From memory: `name` of an ACL and the prompt behind it, that a DSCP with a keyword is
-shown by it, and that what is in use cannot be deleted; its sentences are ours.
+shown by it, `remark dscp` and where it stands in a behavior, and that what is in use cannot be
+deleted; its sentences are ours. Chosen: the priority of PFC is that of the DSCP that came in.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
+from labtests.network import EdgeClass
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.switch_cli.grammar import TypedWord
+from labtests.simlab.comware.objects import named
 
 ACL, CLASS, BEHAVIOR, POLICY = "acl", "classifier", "behavior", "qospolicy"
 ROCE_PORT = 4791
@@ -29,18 +30,13 @@ class ShownDscp(int):
         return KEYWORDS.get(int(self), str(int(self)))
 
 
-@dataclass(frozen=True, slots=True)
-class Dscp:
-    """A DSCP by number or keyword."""
+_NUMBERS = {word: n for n, word in KEYWORDS.items()} | {str(n): n for n in range(64)}
 
-    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
-        """See Argument."""
-        text = words[0].text.lower()
-        named = {word: number for number, word in KEYWORDS.items()}
-        if text in named:
-            return ShownDscp(named[text]), 1
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 3 else 64
-        return (ShownDscp(number), 1) if number < 64 else None
+
+def dscp(text: str) -> ShownDscp | None:
+    """By number or keyword, in any case."""
+    number = _NUMBERS.get(text.lower())
+    return None if number is None else ShownDscp(number)
 
 
 def _both(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliCall) -> None:
@@ -49,63 +45,47 @@ def _both(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliCall
     kit.refers(BEHAVIOR, "behavior")(switch, section, call)
 
 
-def _in_use(line: str, argument: str) -> Callable[[kit.EmulatedSwitch, str], str]:
-    return kit.kept_by("It is in use.", line=line, argument=argument)
-
-
 KINDS = {
-    ACL: kit.SectionKind(
-        header="acl advanced name {name}",
-        typed="acl advanced name <acl>",
+    ACL: named(
+        "ACL",
+        "acl advanced name <acl>",
+        kit.setting(
+            "rule <rule> permit udp destination-port eq <udp> [ dscp <dscp> ]",
+            key="rule <rule>",
+            undo=("rule <rule>",),
+        ),
         prompt="[{host}-acl-ipv4-adv-{name}]",
-        missing="The ACL does not exist.",
-        settings=(
-            kit.setting(
-                "rule <rule> permit udp destination-port eq <udp> [ dscp <dscp> ]",
-                key="rule <rule>",
-                undo=("rule <rule>",),
-            ),
-        ),
-        kept=_in_use("if-match acl name", "acl"),
-        changed=kit.apply_ports,
+        used="if-match acl name",
     ),
-    CLASS: kit.SectionKind(
+    CLASS: named(
+        "traffic classifier",
+        "traffic classifier <class>",
+        kit.setting("if-match any", key="if-match any"),
+        kit.setting("if-match acl name <acl>", key="if-match acl name <acl>"),
+        kit.setting("if-match dscp <dscp>", key="if-match dscp"),
         header="traffic classifier {name} operator and",
-        typed="traffic classifier <class>",
         prompt="[{host}-classifier-{name}]",
-        missing="The traffic classifier does not exist.",
-        settings=(
-            kit.setting("if-match any", key="if-match any"),
-            kit.setting("if-match acl name <acl>", key="if-match acl name <acl>"),
-            kit.setting("if-match dscp <dscp>", key="if-match dscp"),
-        ),
-        kept=_in_use("classifier", "class"),
-        changed=kit.apply_ports,
+        used="classifier",
     ),
-    BEHAVIOR: kit.SectionKind(
-        header="traffic behavior {name}",
-        typed="traffic behavior <behavior>",
+    BEHAVIOR: named(
+        "traffic behavior",
+        "traffic behavior <behavior>",
+        kit.setting("remark dscp <dscp>", key="remark dscp"),
+        kit.setting("remark local-precedence <queue>", key="remark local-precedence"),
         prompt="[{host}-behavior-{name}]",
-        missing="The traffic behavior does not exist.",
-        settings=(kit.setting("remark local-precedence <queue>", key="remark local-precedence"),),
-        kept=_in_use("classifier", "behavior"),
-        changed=kit.apply_ports,
+        used="classifier",
     ),
-    POLICY: kit.SectionKind(
-        header="qos policy {name}",
-        typed="qos policy <policy>",
-        prompt="[{host}-qospolicy-{name}]",
-        missing="The QoS policy does not exist.",
-        settings=(
-            kit.setting(
-                "classifier <class> behavior <behavior>",
-                key="classifier <class>",
-                undo=("classifier <class>",),
-                before=_both,
-            ),
+    POLICY: named(
+        "QoS policy",
+        "qos policy <policy>",
+        kit.setting(
+            "classifier <class> behavior <behavior>",
+            key="classifier <class>",
+            undo=("classifier <class>",),
+            before=_both,
         ),
-        kept=_in_use("qos apply policy inbound", "policy"),
-        changed=kit.apply_ports,
+        prompt="[{host}-qospolicy-{name}]",
+        used="qos apply policy inbound",
     ),
 }
 APPLY = kit.setting(
@@ -126,40 +106,41 @@ def applied(port: kit.CliSection) -> str:
 # -- what a port does with it --------------------------------------------------------------------
 
 
-def queues(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int | None, ...] | None:
-    """See Switch.set_edge: the first class of the policy that a packet matches says its queue."""
+def classes(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[EdgeClass, ...] | None:
+    """See Switch.set_edge: the first class of the policy that a packet matches says what becomes
+    of it."""
     if not applied(port):
         return None
     policy = switch.configuration.find(kit.top(POLICY, applied(port)))
     pairs = [(line.values["class"], line.values["behavior"]) for line in policy.lines.values()]
     return tuple(
-        next((_queue(switch, does) for of, does in pairs if _matches(switch, of, roce, dscp)), None)
+        next(
+            (_does(switch, does) for of, does in pairs if _matches(switch, of, roce, dscp)),
+            EdgeClass(),
+        )
         for roce in (True, False)
         for dscp in range(64)
     )
 
 
-def _queue(switch: kit.EmulatedSwitch, behavior: str) -> int | None:
+def _does(switch: kit.EmulatedSwitch, behavior: str) -> EdgeClass:
     section = switch.configuration.find(kit.top(BEHAVIOR, behavior))
-    queue: int | None = section.value("remark local-precedence", "queue", None)
-    return queue
+    return EdgeClass(
+        queue=section.value("remark local-precedence", "queue", None),
+        dscp=section.value("remark dscp", "dscp", None),
+    )
 
 
 def _matches(switch: kit.EmulatedSwitch, name: str, roce: bool, dscp: int) -> bool:
     """All criteria of a class. One without any matches nothing."""
-    section = switch.configuration.find(kit.top(CLASS, name))
-    return bool(section.lines) and all(_criteria(switch, section, roce, dscp))
+    lines = switch.configuration.find(kit.top(CLASS, name)).lines.values()
+    return bool(lines) and all(_meets(switch, line.values, roce, dscp) for line in lines)
 
 
-def _criteria(
-    switch: kit.EmulatedSwitch, section: kit.CliSection, roce: bool, dscp: int
-) -> Iterator[bool]:
-    for line in section.lines.values():
-        if "acl" in line.values:
-            rules = switch.configuration.find(kit.top(ACL, line.values["acl"])).lines.values()
-            yield any(
-                roce and rule.values["udp"] == ROCE_PORT and rule.values.get("dscp", dscp) == dscp
-                for rule in rules
-            )
-        else:
-            yield line.values.get("dscp", dscp) == dscp
+def _meets(switch: kit.EmulatedSwitch, asked: Mapping[str, Any], roce: bool, dscp: int) -> bool:
+    """Any rule of an ACL; or the DSCP, where one is asked for."""
+    if "acl" not in asked:
+        return asked.get("dscp", dscp) == dscp  # type: ignore[no-any-return]
+    rules = switch.configuration.find(kit.top(ACL, asked["acl"])).lines.values()
+    told = [rule.values for rule in rules if roce and rule.values["udp"] == ROCE_PORT]
+    return any(each.get("dscp", dscp) == dscp for each in told)

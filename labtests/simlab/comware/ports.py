@@ -11,6 +11,7 @@ from labtests.simlab.switch_cli.chassis import PfcMode, TrustSource
 
 _BUFFER = "priority-flow-control dot1p <priority>"
 _THRESHOLDS = {
+    "headroom": "cells",
     "ingress-buffer dynamic": "percent",
     "ingress-buffer static": "cells",
     "ingress-threshold-offset": "cells",
@@ -48,10 +49,6 @@ SETTINGS = (
     kit.setting("description <text>"),
     kit.setting("shutdown"),
     *PFC,
-    kit.setting(
-        "priority-flow-control dot1p <priority> headroom <cells>",
-        key="priority-flow-control dot1p <priority> headroom",
-    ),
     *(
         kit.setting(f"{_BUFFER} {words} <{kind}>", key=f"{_BUFFER} {words}")
         for words, kind in _THRESHOLDS.items()
@@ -142,7 +139,7 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
             headroom_cells=_headroom(port),
             thresholds=_thresholds(port),
             trust=trust(port)[0],
-            edge=edge.queues(switch, port),
+            edge=edge.classes(switch, port),
             schedule=scheduling.schedule(port),
             curves=wred.curves(switch, port),
             guard=deadlock.guard(switch, port),

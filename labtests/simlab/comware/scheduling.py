@@ -66,21 +66,13 @@ def _queue(call: kit.CliCall) -> list[Mapping[str, Any]]:
     return [{"weight": 1, **call.values, "name": QUEUE_NAMES[queue], **words}]
 
 
-def _disciplines() -> list[kit.CliSetting]:
-    afresh: Any = {"key": SCHEDULER, "before": _afresh}
-    return [
-        kit.setting("qos sp", undo=("qos sp",), **afresh),
-        *(
-            kit.setting(f"qos {each} {UNITS}", undo=(f"qos {each} [ {UNITS} ]",), **afresh)
-            for each in ("wrr", "wfq")
-        ),
-    ]
+_AFRESH: Any = {"key": SCHEDULER, "before": _afresh}
 
 
-def _queues(discipline: str) -> list[kit.CliSetting]:
+def _lines(discipline: str) -> tuple[kit.CliSetting, ...]:
     begin = f"qos {discipline} <name> group"
     queue: Any = {"key": f"qos {discipline} <queue>", "expand": _queue, "before": _in_force}
-    return [
+    return (
         kit.setting(
             f"qos {discipline} <queue> [ group {{ 1 | 2 }} ] {UNITS} <weight>",
             line=f"{begin} <group> <unit> <weight>",
@@ -88,8 +80,16 @@ def _queues(discipline: str) -> list[kit.CliSetting]:
             **queue,
         ),
         kit.setting(f"qos {discipline} <queue> group sp", line=f"{begin} sp", undo=(), **queue),
-    ]
+    )
 
 
-SETTINGS = (*_disciplines(), *_queues("wrr"), *_queues("wfq"))
+SETTINGS = (
+    kit.setting("qos sp", undo=("qos sp",), **_AFRESH),
+    *(
+        kit.setting(f"qos {each} {UNITS}", undo=(f"qos {each} [ {UNITS} ]",), **_AFRESH)
+        for each in ("wrr", "wfq")
+    ),
+    *_lines("wrr"),
+    *_lines("wfq"),
+)
 DELIVERED_LINE = SETTINGS[0].made(DELIVERED, {})

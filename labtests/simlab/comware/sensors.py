@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from labtests.network import PortDrops
 from labtests.simlab.streaming.dialled import Dialled
 from labtests.simlab.streaming.served import Leaf, PeakRegister, Peaks, ServedValue
 from labtests.simlab.switch_cli import EmulatedSwitch
@@ -21,18 +22,24 @@ CELL_BYTES = 208
 INGRESS, EGRESS, HEADROOM = 1, 2, 3
 """`AlarmType` (H3C, gRPC white paper 5.3.1)."""
 SENSORS = {
-    "buffermonitor/pfcstatistics": ("PFCStatistics", "PFCStatistic"),
-    "buffermonitor/pfcspeeds": ("PFCSpeeds", "PFCSpeed"),
-    "buffermonitor/ingressdrops": ("IngressDrops", "IngressDrop"),
-    "buffermonitor/egressdrops": ("EgressDrops", "EgressDrop"),
-    "buffermonitor/ecnandwredstatistics": ("EcnAndWredStatistics", "EcnAndWredStatistic"),
-    "buffermonitor/commbufferusages": ("CommBufferUsages", "CommBufferUsage"),
-    "buffermonitor/commheadroomusages": ("CommHeadroomUsages", "CommHeadroomUsage"),
+    f"buffermonitor/{table.lower()}": (table, table.removesuffix("s"))
+    for table in (
+        *("PFCStatistics", "PFCSpeeds", "IngressDrops", "EgressDrops", "EcnAndWredStatistics"),
+        *("CommBufferUsages", "CommHeadroomUsages"),
+    )
 }
 EVENTS = {
-    "buffermonitor/portquedropevent": ("PortQueDropEvent", "PortQueDrop"),
-    "buffermonitor/portqueoverrunevent": ("PortQueOverrunEvent", "PortQueOverrun"),
+    f"buffermonitor/{row.lower()}event": (f"{row}Event", row)
+    for row in ("PortQueDrop", "PortQueOverrun")
 }
+COUNTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "PFCStatistics": ("pfc", {"PfcSend": "sent", "PfcRecv": "received"}),
+    "PFCSpeeds": ("pfc", {"PfcOutPps": "sent_per_s", "PfcInPps": "received_per_s"}),
+    "IngressDrops": ("drops", {"NoBufferPkts": "input_drops", "OtherDroppedPkts": "crc_errors"}),
+    "EgressDrops": ("queues", {"UnicastDroppedPkts": "dropped_packets"}),
+    "EcnAndWredStatistics": ("drops", {"EcnMarked": "ecn_marked", "WredDropped": "wred_drops"}),
+}
+"""The tables whose fields are counters: of what, and which."""
 USUAL_PERCENT = 70
 _ROOM = "BufferMonitor"
 _KEYS = ("IfIndex", "IfName", "QueIdx", "AlarmType")
@@ -87,8 +94,13 @@ class Sensors:
             yield from _below(EVENTS[path], _KEYS, row)
 
     def _row(self, path: str, index: int, port: str, peaks: Peaks) -> dict[str, Any]:
-        method = getattr(self, f"_{path.rpartition('/')[2]}")
-        return {"IfIndex": index, "IfName": port, **method(port, peaks)}
+        named, (table, _) = {"IfIndex": index, "IfName": port}, SENSORS[path]
+        if table in COUNTED:
+            source, fields = COUNTED[table]
+            found = getattr(self._switch.statistics, source)(port)
+            return named | {field: _told(found, which) for field, which in fields.items()}
+        usages = self._buffers if table == "CommBufferUsages" else self._headrooms
+        return named | usages(port, peaks)
 
     def _events(self, path: str, index: int, port: str, peaks: Peaks) -> Rows:
         find = self._drops if "drop" in path else self._overruns
@@ -108,33 +120,7 @@ class Sensors:
 
     # -- tables -----------------------------------------------------------------------------------
 
-    def _pfcstatistics(self, port: str, peaks: Peaks) -> dict[str, Any]:
-        frames = self._switch.statistics.pfc(port)
-        return {
-            "PfcSend": _list(each.sent for each in frames),
-            "PfcRecv": _list(each.received for each in frames),
-        }
-
-    def _pfcspeeds(self, port: str, peaks: Peaks) -> dict[str, Any]:
-        frames = self._switch.statistics.pfc(port)
-        return {
-            "PfcOutPps": _list(each.sent_per_s for each in frames),
-            "PfcInPps": _list(each.received_per_s for each in frames),
-        }
-
-    def _ingressdrops(self, port: str, peaks: Peaks) -> dict[str, Any]:
-        drops = self._switch.statistics.drops(port)
-        return {"NoBufferPkts": drops.input_drops, "OtherDroppedPkts": drops.crc_errors}
-
-    def _egressdrops(self, port: str, peaks: Peaks) -> dict[str, Any]:
-        queues = self._switch.statistics.queues(port)
-        return {"UnicastDroppedPkts": _list(each.dropped_packets for each in queues)}
-
-    def _ecnandwredstatistics(self, port: str, peaks: Peaks) -> dict[str, Any]:
-        drops = self._switch.statistics.drops(port)
-        return {"EcnMarked": drops.ecn_marked, "WredDropped": drops.wred_drops}
-
-    def _commbufferusages(self, port: str, peaks: Peaks) -> dict[str, Any]:
+    def _buffers(self, port: str, peaks: Peaks) -> dict[str, Any]:
         network, whole = self._switch.network, self._switch.network.memory_use().shared_cells
         queues, groups = network.queue_counters(port), network.group_counters(port)
         self._note(port, peaks)
@@ -150,7 +136,7 @@ class Sensors:
             "EgressOverrunCounters": _list(self._counted(EGRESS, port)),
         }
 
-    def _commheadroomusages(self, port: str, peaks: Peaks) -> dict[str, Any]:
+    def _headrooms(self, port: str, peaks: Peaks) -> dict[str, Any]:
         groups, own = self._switch.network.group_counters(port), self._switch.headroom_cells(port)
         self._note(port, peaks)
         most = [CELL_BYTES * peaks.headroom.get((port, n), 0) for n in range(8)]
@@ -214,6 +200,13 @@ def _below(names: tuple[str, str], keys: tuple[str, ...], row: dict[str, Any]) -
         parts = value if isinstance(value, Mapping) else {"": value}
         for part, leaf in parts.items():
             yield f"/{'/'.join((_ROOM, *names))}{which}/{name}{part and f'/{part}'}", leaf
+
+
+def _told(found: Any, which: str) -> int | str:
+    """Of a port, or of each of its queues or priorities."""
+    if isinstance(found, PortDrops):
+        return getattr(found, which)  # type: ignore[no-any-return]
+    return _list(getattr(each, which) for each in found)
 
 
 def _list(values: Any) -> str:

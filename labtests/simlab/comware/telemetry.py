@@ -6,15 +6,15 @@ H3C, "Data buffer commands". Chosen: what those take (`ratio`, and 70 %), that a
 cannot be deleted, and the sentences.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from labtests.simlab import switch_cli as kit
+from labtests.simlab.comware.objects import named
 from labtests.simlab.comware.sensors import EVENTS, SENSORS
 from labtests.simlab.streaming.dialled import Dialled
+from labtests.simlab.switch_cli.arguments import one_of
 from labtests.simlab.switch_cli.configuration import Configuration
-from labtests.simlab.switch_cli.grammar import TypedWord
 
 TELEMETRY = "telemetry"
 _HERE = kit.top(TELEMETRY, TELEMETRY)
@@ -23,36 +23,22 @@ SUBSCRIPTION = "subscription"
 IN_SYSTEM_VIEW = (
     kit.setting("grpc enable"),
     kit.setting("buffer packet-drop alarm enable"),
-    kit.setting(
-        "buffer usage threshold queue <queue> ratio <percent>",
-        key="buffer usage threshold queue <queue>",
-    ),
-    kit.setting(
-        "buffer usage threshold headroom queue <queue> ratio <percent>",
-        key="buffer usage threshold headroom queue <queue>",
+    *(
+        kit.setting(f"{key} ratio <percent>", key=key)
+        for words in ("", "headroom ")
+        for key in (f"buffer usage threshold {words}queue <queue>",)
     ),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SensorPath:
-    """A path that this switch has a sensor for, in any case."""
-
-    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
-        """See Argument."""
-        path = words[0].text.lower()
-        return (path, 1) if path in SENSORS or path in EVENTS else None
+SENSOR_PATH = one_of(*SENSORS, *EVENTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Ipv4Address:
+def ipv4_address(text: str) -> str | None:
     """Four numbers."""
-
-    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
-        """See Argument."""
-        parts = words[0].text.split(".")
-        right = len(parts) == 4 and all(p.isascii() and p.isdigit() and int(p) < 256 for p in parts)
-        return (words[0].text, 1) if right else None
+    parts = text.split(".")
+    right = len(parts) == 4 and all(p.isascii() and p.isdigit() and int(p) < 256 for p in parts)
+    return text if right else None
 
 
 def dialled(configuration: Configuration) -> frozenset[Dialled]:
@@ -110,13 +96,13 @@ _LINES: dict[str, tuple[kit.CliSetting, ...]] = {
 
 def _kind(kind: str, lines: tuple[kit.CliSetting, ...]) -> kit.SectionKind:
     called = GROUPS.get(kind, kind)
-    return kit.SectionKind(
-        header=f"{kind} {{name}}",
-        typed=f"{kind} <group>",
+    return named(
+        called,
+        f"{kind} <group>",
+        *lines,
         prompt=f"[{{host}}-telemetry-{kind}-{{name}}]",
-        settings=lines,
         inside=TELEMETRY,
-        missing=f"The {called} does not exist.",
+        used=kind,
         kept=kit.kept_by(f"The {called} is used by a subscription.", line=kind, argument="group"),
         changed=follow,
     )

@@ -5,11 +5,11 @@ no manual words are ours.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from labtests.network import WredCurve
 from labtests.simlab import switch_cli as kit
+from labtests.simlab.comware.objects import named
 
 TABLE = "wred"
 DEFAULT_TABLE = "Default"  # our name; that there is one, unchangeable, is in the command reference
@@ -49,44 +49,21 @@ SETTINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TableQueue:
-    """One queue of a table: (low, high, percent) for green, yellow and red packets."""
-
-    colours: tuple[tuple[int, int, int], ...] = ((LOW, HIGH, PERCENT),) * 3
-    exponent: int = EXPONENT
-    ecn: bool = False
-
-    def curve(self) -> WredCurve:
-        """What the network does with it. Nothing here colours packets, so all are green."""
-        low, high, percent = self.colours[0]
-        return WredCurve(
-            low_limit=low,
-            high_limit=high,
-            probability_percent=percent,
-            weighting_exponent=self.exponent,
-            ecn=self.ecn,
-        )
-
-
-def queues(table: kit.CliSection) -> tuple[TableQueue, ...]:
-    """The eight of a table."""
-    return tuple(_queue(table, f"queue {number}") for number in range(8))
-
-
-def _queue(table: kit.CliSection, key: str) -> TableQueue:
-    return TableQueue(
-        tuple(_colour(table, f"{key} drop-level {level}") for level in range(3)),
-        table.value(f"{key} weighting-constant", "exponent", EXPONENT),
-        f"{key} ecn" in table.lines,
+def queues(table: kit.CliSection) -> tuple[tuple[WredCurve, ...], ...]:
+    """The eight of a table: what each does with green, yellow and red packets."""
+    return tuple(
+        tuple(_curve(table, f"queue {queue}", level) for level in range(3)) for queue in range(8)
     )
 
 
-def _colour(table: kit.CliSection, key: str) -> tuple[int, int, int]:
-    return (
-        table.value(key, "low", LOW),
-        table.value(key, "high", HIGH),
-        table.value(key, "percent", PERCENT),
+def _curve(table: kit.CliSection, key: str, level: int) -> WredCurve:
+    limits = f"{key} drop-level {level}"
+    return WredCurve(
+        low_limit=table.value(limits, "low", LOW),
+        high_limit=table.value(limits, "high", HIGH),
+        probability_percent=table.value(limits, "percent", PERCENT),
+        weighting_exponent=table.value(f"{key} weighting-constant", "exponent", EXPONENT),
+        ecn=f"{key} ecn" in table.lines,
     )
 
 
@@ -101,13 +78,11 @@ def applied(port: kit.CliSection) -> str | None:
 
 
 def curves(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[WredCurve | None, ...]:
-    """What the port's queues do."""
+    """What the port's queues do. Nothing here colours packets, so all are green."""
     table = applied(port)
     if table is None:
         return (None,) * 8
-    return tuple(
-        queue.curve() for queue in queues(switch.configuration.find(kit.top(TABLE, table)))
-    )
+    return tuple(green for green, *_ in queues(switch.configuration.find(kit.top(TABLE, table))))
 
 
 def _unnamed_default(call: kit.CliCall) -> list[Mapping[str, Any]]:
@@ -151,15 +126,14 @@ def _undo_queue(session: kit.CliSession, call: kit.CliCall) -> str:
     return ""
 
 
-KIND = kit.SectionKind(
-    header="qos wred queue table {name}",
-    typed="qos wred queue table <table>",
+KIND = named(
+    "WRED table",
+    "qos wred queue table <table>",
+    *SETTINGS,
     prompt="[{host}-wred-table-{name}]",
-    settings=SETTINGS,
+    used="qos wred apply",
     grouped=True,
-    missing="The WRED table does not exist.",
     entering=_own,
     kept=_kept,
-    changed=kit.apply_ports,
     more={"undo queue { <queue> | all }": kit.CliCommand(_undo_queue, changes=True)},
 )

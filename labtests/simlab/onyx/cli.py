@@ -11,7 +11,7 @@ from pathlib import Path
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.onyx import ports, words
 from labtests.simlab.onyx.displays import DISPLAYS
-from labtests.simlab.switch_cli.arguments import AnyName, Number, RestOfLine
+from labtests.simlab.switch_cli.arguments import AnyName, Number, RestOfLine, one_of
 from labtests.simlab.switch_cli.grammar import Argument
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -22,8 +22,8 @@ ARGUMENTS: Mapping[str, Argument] = {
     "dscp": Number(0, 63),
     "weight": Number(0, 100),
     "mtu": Number(1500, 9216),
-    "trust": words.OneOf(("L2", "L3", "both", "port")),
-    "mode": words.OneOf(("ecn", "red")),
+    "trust": one_of("L2", "L3", "both", "port"),
+    "mode": one_of("ecn", "red"),
     **dict.fromkeys(("low", "high"), Number(0, 100_000)),
     **dict.fromkeys(("low%", "high%"), Number(0, 100)),
 }

@@ -70,15 +70,3 @@ class PortNumbers:
             raise BadSyntax(Problem.WRONG, words[0].column)
         first, last = map(self.names.index, ends)
         return PortSpan(self.names[first : last + 1]), 1
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of these words, in any case; printed as it stands here."""
-
-    words: tuple[str, ...]
-
-    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
-        """See Argument."""
-        meant = [each for each in self.words if each.lower() == words[0].text.lower()]
-        return (meant[0], 1) if meant else None

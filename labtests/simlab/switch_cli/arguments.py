@@ -1,7 +1,7 @@
 """Kinds of arguments that command lines of switches take."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +80,24 @@ class NumberList:
         if Number(0, self.high).read([word]) is None:
             raise BadSyntax(Problem.WRONG, word.column)
         return int(word.text)
+
+
+@dataclass(frozen=True, slots=True)
+class OneWord:
+    """A word, as this reads it; None: it is not of the kind."""
+
+    reads: Callable[[str], Any]
+
+    def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
+        """See Argument."""
+        value = self.reads(words[0].text)
+        return None if value is None else (value, 1)
+
+
+def one_of(*words: str) -> OneWord:
+    """One of these, in any case; printed as it stands here."""
+    meant = {each.lower(): each for each in words}
+    return OneWord(lambda text: meant.get(text.lower()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from labtests.core.headroom import headroom_for
 from labtests.inventory import Device, Endpoint, Link
 from labtests.network import (
     DeadlockDetection,
+    EdgeClass,
     GroupMemory,
     PauseTimeout,
     PfcWatchdog,
@@ -47,7 +48,7 @@ class PortBehaviour:
     thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
     trust: TrustSource = "none"
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
-    edge: tuple[int | None, ...] | None = None  # see Switch.set_edge
+    edge: tuple[EdgeClass, ...] | None = None  # see Switch.set_edge
     schedule: Schedule = field(default_factory=Schedule)
     limits: tuple[RateLimit | None, ...] = (None,) * 8  # of queues
     curves: tuple[WredCurve | None, ...] = (None,) * 8
