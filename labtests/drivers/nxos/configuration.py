@@ -35,18 +35,22 @@ SYSTEM = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A class of a policy-map, or a class-map: name and lines."""
+class PolicyClass:
+    """A class of a policy-map: its lines; of type qos also those of its class-map (None: there is
+    no such class-map), of which one is enough, or all have to match."""
 
     name: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    matches: tuple[str, ...] | None = None
+    one_is_enough: bool = True
 
-    def is_told(self) -> bool:
-        """Whether anything stands in it."""
-        return bool(self.lines)
+    def without(self, beginnings: tuple[str, ...]) -> "PolicyClass":
+        """But for the lines that begin so."""
+        kept = (text for text in self.lines if not text.startswith(beginnings))
+        return replace(self, lines=tuple(kept))
 
 
-Classes = tuple[Block, ...]
+Classes = tuple[PolicyClass, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +68,16 @@ class PolicyPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """All policies of a switch, and the lines of its ports. `applied`: name, and what follows it;
-    `alternatives`: class-maps that match when one line does (`match-any`); `virtual`: the sections
-    of its interfaces of FCoE."""
+    """All policies of a switch, and the lines of its ports. `class_maps`: their names; `applied`:
+    name, and what follows it; `virtual`: the sections of its interfaces of FCoE; `shared`: whether
+    another port than the one in question needs the lossless classes."""
 
-    class_maps: Mapping[str, Block]
-    alternatives: frozenset[str]
+    class_maps: frozenset[str]
     policies: Mapping[tuple[str, str], Classes]
     applied: Mapping[PolicyPlace, tuple[str, str]]
     ports: Mapping[str, Nested]
     virtual: tuple[Nested, ...] = ()
+    shared: bool = False
 
     def at(self, place: PolicyPlace) -> str | None:
         """The name of what is applied there."""
@@ -94,21 +98,18 @@ class Configured:
             )
         return self.ports[port].lines
 
-    def after(
-        self, place: PolicyPlace, name: str | None, classes: Classes, maps: Classes
-    ) -> "Configured":
-        """As it is when this is applied there."""
+    def applying(self, place: PolicyPlace, name: str | None) -> "Configured":
+        """As it is when this policy-map, or none, is applied there."""
         applied = {at: what for at, what in self.applied.items() if at != place}
-        if name is None:
-            return replace(self, applied=applied)
-        more = self.applied[place][1] if place in self.applied else ""
-        return replace(
-            self,
-            class_maps={**self.class_maps, **{each.name: each for each in maps}},
-            alternatives=self.alternatives | {each.name for each in maps},
-            policies={**self.policies, (place.kind, name): classes},
-            applied={**applied, place: (name, more)},
-        )
+        if name is not None:
+            applied[place] = (name, self.applied.get(place, ("", ""))[1])
+        return replace(self, applied=applied)
+
+    def having(self, kind: str, name: str, classes: Classes) -> "Configured":
+        """With this policy-map, and the class-maps that it takes."""
+        maps = {each.name for each in classes if each.matches is not None}
+        policies = {**self.policies, (kind, name): classes}
+        return replace(self, class_maps=self.class_maps | maps, policies=policies)
 
 
 def parse_configuration(reply: Reply) -> tuple[Nested, ...]:
@@ -135,25 +136,25 @@ class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
 def _joined(
     qos: Reply, of_qos: tuple[Nested, ...], ports: Reply, of_ports: tuple[Nested, ...]
 ) -> Configured:
-    maps, policies, alternatives = dict[str, Block](), dict[tuple[str, str], Classes](), set[str]()
-    for each in of_qos:
-        if found := _CLASS_MAP.pattern.fullmatch(each.head):
-            maps[found["name"]] = Block(found["name"], each.lines)
-            alternatives |= {found["name"]} if found["match"] == "match-any" else set()
-        elif found := _POLICY_MAP.pattern.fullmatch(each.head):
-            policies[found["kind"], found["name"]] = tuple(map(_block, each.inner))
+    maps = {
+        found["name"]: (each.lines, found["match"] == "match-any")
+        for each in of_qos
+        if (found := _CLASS_MAP.pattern.fullmatch(each.head))
+    }
+    policies = {
+        (found["kind"], found["name"]): tuple(_class(inner, maps) for inner in each.inner)
+        for each in of_qos
+        if (found := _POLICY_MAP.pattern.fullmatch(each.head))
+    }
     sections = {name: each for each in of_ports if (name := told_port(each.head)) is not None}
+    system = [(qos, SYSTEM, each) for each in of_qos if each.head == "system qos"]
     applied = {
         PolicyPlace(where, told["slot"]): (told["name"], told.get("more", ""))
-        for reply, where, section in (
-            *((qos, SYSTEM, each) for each in of_qos if each.head == "system qos"),
-            *((ports, name, each) for name, each in sections.items()),
-        )
+        for reply, where, section in (*system, *((ports, *each) for each in sections.items()))
         for told in section.each(reply, _SERVICE)
     }
     return Configured(
-        class_maps=maps,
-        alternatives=frozenset(alternatives),
+        class_maps=frozenset(maps),
         policies=policies,
         applied=applied,
         ports=sections,
@@ -161,6 +162,7 @@ def _joined(
     )
 
 
-def _block(section: Nested) -> Block:
+def _class(section: Nested, maps: Mapping[str, tuple[tuple[str, ...], bool]]) -> PolicyClass:
     found = _CLASS.pattern.fullmatch(section.head)
-    return Block(section.head if found is None else found["name"], section.lines)
+    name = section.head if found is None else found["name"]
+    return PolicyClass(name, section.lines, *maps.get(name, (None, True)))

@@ -52,8 +52,20 @@ REFUSALS = Refusals(
 )
 
 
-NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-9,-]+", numbers_in))
-"""How the displays of this switch are declared."""
+_BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
+
+
+def _size(text: str) -> int:
+    number, unit = text.split()
+    return int(number) * _BYTES[unit]
+
+
+NXOS = Notation().also(
+    port=ValueKind(r"\S+", printed_port),
+    list=ValueKind("[0-9,-]+", numbers_in),
+    size=ValueKind(rf"[0-9]{{1,40}}\s+(?:{'|'.join(_BYTES)})", _size),
+)
+"""How the displays and lines of this switch are declared; `size` is in bytes."""
 
 
 CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
