@@ -8,7 +8,7 @@ as declared: a line that is new, one too many, an end too early. So are its inte
 is in cli.py and, of links and what interfaces count, in interfaces.py; of the box itself in box.py.
 """
 
-from labtests.drivers.displays.box import CliBox, first_said, in_the_way
+from labtests.drivers.displays.box import CliBox, first_said, in_the_way, utc_s
 from labtests.drivers.displays.cli import (
     Cli,
     CliPart,
@@ -68,6 +68,7 @@ __all__ = [
     "read_table",
     "read_tables",
     "read_variant",
+    "utc_s",
     "variants",
     "written",
 ]

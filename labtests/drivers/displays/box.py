@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from labtests.capabilities.device import Versions
 from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
 from labtests.drivers.displays.cli import CliPart
+from labtests.drivers.displays.shapes import Unfit
 from labtests.drivers.parsing import kept, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
@@ -36,6 +38,14 @@ class CliBox(CliPart, Versions, OwnClock, Neighbours):
         """By LLDP."""
         question, parse = self.heard
         return parse((yield from self.cli.answer(question)))
+
+
+def utc_s(told: str, form: str) -> float:
+    """Seconds since 1970 of a time in UTC, as strptime reads it. Raises Unfit for what is none."""
+    try:
+        return datetime.strptime(told, form).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise Unfit(f"with {told} is not a date and time") from None
 
 
 def first_said(reply: Reply, *shapes: re.Pattern[str]) -> dict[str, str]:

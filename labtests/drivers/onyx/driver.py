@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Literal
 
 from labtests.capabilities.facts import Neighbour
 from labtests.capabilities.settings import Commands
 from labtests.core.output import excerpt
-from labtests.drivers.displays import CliBox, CliState, Unfit, read_one
+from labtests.drivers.displays import CliBox, CliState, Unfit, read_one, utc_s
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.egress import SERVED, OnyxEcn, OnyxScheduling
 from labtests.drivers.onyx.interfaces import INTERFACE, OnyxFrameLimit, OnyxInterfaces
@@ -84,14 +83,10 @@ def _neighbour(port: str, node: Node) -> Neighbour:
 # -- the clock -------------------------------------------------------------------------------------
 
 
-def _utc_s(time: str, date: str, zone: str) -> float:
+def _told_s(time: str, date: str, zone: str) -> float:
     if not re.fullmatch(r"(?:UTC(?:-offset)? )?\(?(?:Etc/)?UTC\)?", zone):
         raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC`")
-    try:
-        told = datetime.strptime(f"{date} {time}", "%Y/%m/%d %H:%M:%S").replace(tzinfo=UTC)
-    except ValueError:
-        raise Unfit(f"with {date} {time} is not a date and time") from None
-    return told.timestamp()
+    return utc_s(f"{date} {time}", "%Y/%m/%d %H:%M:%S")
 
 
 _CLOCK = ONYX.record(
@@ -100,7 +95,7 @@ _CLOCK = ONYX.record(
     ONYX.line("Date: <date:[0-9/]+>"),
     ONYX.line("Time zone: <zone:text>"),
     ONYX.maybe("UTC-offset: same as UTC"),
-    make=_utc_s,
+    make=_told_s,
 )
 
 
