@@ -7,10 +7,9 @@ block, in their order, and the number of blocks has to be the one that the switc
 """
 
 import re
-from datetime import UTC, datetime
 
 from labtests.capabilities.facts import Neighbour
-from labtests.drivers.displays import ONCE, CliBox, Unfit, first_said, read
+from labtests.drivers.displays import ONCE, CliBox, Unfit, first_said, read, utc_s
 from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, line
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.transport.protocol import Reply
@@ -31,21 +30,17 @@ def parse_version(reply: Reply) -> dict[str, str]:
 # -- the clock -------------------------------------------------------------------------------------
 
 
-def _utc_s(time: str, fraction: str, zone: str, date: str) -> float:
+def _told_s(time: str, fraction: str, zone: str, date: str) -> float:
     if zone not in ("UTC", "GMT"):
         raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC 0 0`")
-    try:
-        told = datetime.strptime(f"{time} {date}", "%H:%M:%S %b %d %Y").replace(tzinfo=UTC)
-    except ValueError:
-        raise Unfit(f"with {date} is not a time and date") from None
-    return told.timestamp() + float(f"0.{fraction}")
+    return utc_s(f"{date} {time}", "%b %d %Y %H:%M:%S") + float(f"0.{fraction}")
 
 
 SOURCE = r"Time source is \w+"
 SHOWN = NXOS.record(
     r"[.*]?<time:[0-9]{2}:[0-9]{2}:[0-9]{2}>\.<fraction:[0-9]{1,6}> <zone> "
     "[A-Z][a-z]{2} <date:[A-Z][a-z]{2} [0-9]{1,2} [0-9]{4}>",
-    make=_utc_s,
+    make=_told_s,
     times=ONCE,
 )
 

@@ -30,9 +30,6 @@ _SERVICE = NXOS.shape(
     "( <more:no-stats>)?"
 )
 
-SYSTEM = ""
-"""As a place, beside the ports."""
-
 
 @dataclass(frozen=True, slots=True)
 class PolicyClass:
@@ -44,8 +41,12 @@ class PolicyClass:
     matches: tuple[str, ...] | None = None
     one_is_enough: bool = True
 
+    def about(self, beginnings: tuple[str, ...]) -> tuple[str, ...]:
+        """Its lines that begin so."""
+        return tuple(text for text in self.lines if text.startswith(beginnings))
+
     def without(self, beginnings: tuple[str, ...]) -> "PolicyClass":
-        """But for the lines that begin so."""
+        """The same without those."""
         kept = (text for text in self.lines if not text.startswith(beginnings))
         return replace(self, lines=tuple(kept))
 
@@ -53,17 +54,13 @@ class PolicyClass:
 Classes = tuple[PolicyClass, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyPlace:
-    """Where a policy-map can be applied: a port (full name) or SYSTEM, and as what."""
+Place = tuple[str, str]
+"""Where a policy-map can be applied: a port (full name) or "" (`system qos`), and as what."""
 
-    port: str
-    slot: str
 
-    @property
-    def kind(self) -> str:
-        """The type of the policy-map."""
-        return self.slot.split()[0]
+def type_of(place: Place) -> str:
+    """Of the policy-map."""
+    return place[1].split()[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,31 +71,33 @@ class Configured:
 
     class_maps: frozenset[str]
     policies: Mapping[tuple[str, str], Classes]
-    applied: Mapping[PolicyPlace, tuple[str, str]]
+    applied: Mapping[Place, tuple[str, str]]
     ports: Mapping[str, Nested]
     virtual: tuple[Nested, ...] = ()
     shared: bool = False
 
-    def at(self, place: PolicyPlace) -> str | None:
+    @property
+    def needed(self) -> set[tuple[str, str]]:
+        """Type and name of all that is applied."""
+        return {(type_of(place), name) for place, (name, _) in self.applied.items()}
+
+    def at(self, place: Place) -> str | None:
         """The name of what is applied there."""
         return self.applied[place][0] if place in self.applied else None
 
-    def of(self, place: PolicyPlace) -> Classes | None:
+    def of(self, place: Place) -> Classes | None:
         """What is applied there; None: nothing, or a policy-map that the switch itself has."""
-        return self.policies.get((place.kind, self.at(place) or ""))
+        return self.policies.get((type_of(place), self.at(place) or ""))
 
     def lines(self, device: str, port: str) -> tuple[str, ...]:
         """Under a port. Raises CommandRejected where the switch has no such port."""
         if port not in self.ports:
-            raise CommandRejected(
-                device,
-                "show running-config interface",
-                f"it has no port {port}",
-                "check the interface name in the testbed file against `show interface brief`",
-            )
+            where, problem = "show running-config interface", f"it has no port {port}"
+            remedy = "check the interface name in the testbed file against `show interface brief`"
+            raise CommandRejected(device, where, problem, remedy)
         return self.ports[port].lines
 
-    def applying(self, place: PolicyPlace, name: str | None) -> "Configured":
+    def applying(self, place: Place, name: str | None) -> "Configured":
         """As it is when this policy-map, or none, is applied there."""
         applied = {at: what for at, what in self.applied.items() if at != place}
         if name is not None:
@@ -112,9 +111,8 @@ class Configured:
         return replace(self, class_maps=self.class_maps | maps, policies=policies)
 
 
-def parse_configuration(reply: Reply) -> tuple[Nested, ...]:
-    """Every section, in order; one without the clock behind it was cut."""
-    return _CONFIGURATION.sections(reply)
+parse_configuration = _CONFIGURATION.sections
+"""Every section, in order; one without the clock behind it was cut."""
 
 
 def configured() -> Asking[Configured]:
@@ -122,7 +120,7 @@ def configured() -> Asking[Configured]:
     qos, ports = yield from both(
         show_ended("running-config", "ipqos"), show_ended("running-config", "interface")
     )
-    return _joined(qos, parse_configuration(qos), ports, parse_configuration(ports))
+    return _joined(qos, ports)
 
 
 class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
@@ -133,9 +131,8 @@ class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
         return (yield from configured()).lines(self.device, self.port(port))
 
 
-def _joined(
-    qos: Reply, of_qos: tuple[Nested, ...], ports: Reply, of_ports: tuple[Nested, ...]
-) -> Configured:
+def _joined(qos: Reply, ports: Reply) -> Configured:
+    of_qos, of_ports = parse_configuration(qos), parse_configuration(ports)
     maps = {
         found["name"]: (each.lines, found["match"] == "match-any")
         for each in of_qos
@@ -147,9 +144,9 @@ def _joined(
         if (found := _POLICY_MAP.pattern.fullmatch(each.head))
     }
     sections = {name: each for each in of_ports if (name := told_port(each.head)) is not None}
-    system = [(qos, SYSTEM, each) for each in of_qos if each.head == "system qos"]
+    system = [(qos, "", each) for each in of_qos if each.head == "system qos"]
     applied = {
-        PolicyPlace(where, told["slot"]): (told["name"], told.get("more", ""))
+        (where, told["slot"]): (told["name"], told.get("more", ""))
         for reply, where, section in (*system, *((ports, *each) for each in sections.items()))
         for told in section.each(reply, _SERVICE)
     }

@@ -13,9 +13,9 @@ from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import MemoryLimits, QueueShares, Shares
 from labtests.drivers.marking import MarkingInBytes
-from labtests.drivers.nxos.configuration import SYSTEM, Configured, PolicyClass, PolicyPlace
+from labtests.drivers.nxos.configuration import Configured, PolicyClass
 from labtests.drivers.nxos.policies import IPQOS, QUEUES, QueuePolicySetting
-from labtests.drivers.nxos.queuing import QUEUING, TableRow
+from labtests.drivers.nxos.queuing import LAST, QUEUING, sharing, strict
 from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.parsing import refuse
 from labtests.drivers.sharing import round_robin
@@ -30,8 +30,6 @@ _RED = NXOS.shape(
 )
 _SERVING, _MARKING = ("priority", "bandwidth"), ("random-detect",)
 
-_LAST = 8
-"""Level of queues without priority; `priority level 1` is level 0."""
 _MOST_LEVELS = 7
 _DELIVERED = (
     PolicyClass("c-out-8q-q7", ("priority level 1",)),
@@ -56,32 +54,22 @@ class _Egress(QueuePolicySetting[s.T]):
         """How a queue is served; one without a line gets nothing of its own."""
         for text in block.lines:
             if found := _PRIORITY.pattern.fullmatch(text):
-                return _strict(queue, int(found["level"] or 1))
+                return strict(queue, int(found["level"] or 1))
             if found := _BANDWIDTH.pattern.fullmatch(text):
-                return _sharing(queue, int(found["percent"]))
-        return _sharing(queue, 0)
+                return sharing(queue, int(found["percent"]))
+        return sharing(queue, 0)
 
     def red(self, queue: int, block: PolicyClass) -> r.WredQueue | None:
         """RED of a queue; None without."""
-        lines = [text for text in block.lines if text.startswith(_MARKING)]
+        lines = block.about(_MARKING)
         if not lines:
             return None
         found = _RED.first(lines)
         if not found or len(lines) > 1:
-            raise self.reject(
-                f"class type queuing {self.named(queue)}",
-                f"its thresholds cannot be read from {lines[0]!r}",
-                "write minimum and maximum threshold, drop-probability and weight out",
-            )
+            problem = f"its thresholds cannot be read from {lines[0]!r}"
+            remedy = "write minimum and maximum threshold, drop-probability and weight out"
+            raise self.reject(f"class type queuing {self.named(queue)}", problem, remedy)
         return r.WredQueue(queue=queue, **{**found, "ecn": "ecn" in found})
-
-
-def _strict(queue: int, level: int) -> r.QueueSchedule:
-    return r.QueueSchedule(queue=queue, group="sp", weight=None, level=level - 1)
-
-
-def _sharing(queue: int, percent: int) -> r.QueueSchedule:
-    return r.QueueSchedule(queue=queue, group="1", weight=percent, level=_LAST)
 
 
 class NxosEcn(_Egress[r.EcnSetting], MarkingInBytes):
@@ -96,7 +84,7 @@ class NxosEcn(_Egress[r.EcnSetting], MarkingInBytes):
         """The profile is the policy-map that says so, at the port or for the switch."""
         reds = (self.red(*each) for each in self.eight(self.in_force(of, port)))
         queues = tuple(each for each in reds if each is not None)
-        name = of.at(self.place(port)) or of.at(PolicyPlace(SYSTEM, self.slot))
+        name = of.at(self.place(port)) or of.at(("", self.slot))
         return r.EcnSetting(profile=name, queues=queues) if queues else r.EcnSetting()
 
     def _wanted(self, of: Configured, port: str, wanted: r.EcnSetting) -> Mapping[int, str]:
@@ -113,15 +101,12 @@ class NxosScheduling(_Egress[r.SchedulingSetting], QueueShares):
         """As configured, and as displayed."""
         of, (reply, queuing) = yield from both(self.state(port), self.shown(QUEUING, port))
         found = self.value(of, port)
-        told = {each.queue: _told(each) for each in queuing.table}
+        told = {each.queue: each for each in queuing.table}
         for each in found.queues:
             if told.get(each.queue) != each:
-                refuse(
-                    reply,
-                    f"queue {each.queue} is shown as {told.get(each.queue)}, and by the "
-                    f"configuration it is {each}",
-                    "see `show policy-map interface` for the policy that is in force",
-                )
+                shown = f"queue {each.queue} is shown as {told.get(each.queue)}"
+                remedy = "see `show policy-map interface` for the policy that is in force"
+                refuse(reply, f"{shown}, and by the configuration it is {each}", remedy)
         return found
 
     def value(self, of: Configured, port: str) -> r.SchedulingSetting:
@@ -138,38 +123,31 @@ class NxosScheduling(_Egress[r.SchedulingSetting], QueueShares):
     def _line(self, each: r.QueueSchedule) -> str:
         if each.group == "sp" and each.level is not None and each.level < _MOST_LEVELS:
             return f"priority level {each.level + 1}"
-        if each.group == "1" and each.weight is not None and each.level in (None, _LAST):
+        if each.group == "1" and each.weight is not None and each.level in (None, LAST):
             return f"bandwidth remaining percent {each.weight}"
-        raise self.reject(
-            f"class type queuing {self.named(each.queue)}",
-            f"a queue cannot be served like this: {each}",
-            f"give it a priority level of 1 to {_MOST_LEVELS} (0 to 6 here) or a share",
-        )
+        where, problem = self.named(each.queue), f"a queue cannot be served like this: {each}"
+        remedy = f"give it a priority level of 1 to {_MOST_LEVELS} (0 to 6 here) or a share"
+        raise self.reject(f"class type queuing {where}", problem, remedy)
 
     def scheduling_for(self, shares: Shares) -> r.SchedulingSetting:
         """The highest strict queue first. Queue 0 can be strict only when all are: then it has what
         the seven priority levels leave, which is the same."""
         if shares[0] is None:
             if any(share is not None for share in shares):
-                raise self.reject(
-                    "class type queuing c-out-8q-q-default",
-                    "the default queue cannot be strict beside queues with a share",
+                problem = "the default queue cannot be strict beside queues with a share"
+                where, remedy = (
+                    f"class type queuing {self.named(0)}",
                     "make the highest queues strict",
                 )
+                raise self.reject(where, problem, remedy)
             shares = (100, *shares[1:])
         strict = [queue for queue in reversed(QUEUES) if shares[queue] is None]
         found = round_robin(shares)
         queues = (
-            replace(each, level=strict.index(each.queue) if each.weight is None else _LAST)
+            replace(each, level=strict.index(each.queue) if each.weight is None else LAST)
             for each in found.queues
         )
         return replace(found, queues=tuple(queues))
-
-
-def _told(row: TableRow) -> r.QueueSchedule:
-    if row.priority is not None:
-        return _strict(row.queue, row.priority)
-    return _sharing(row.queue, row.bandwidth or 0)
 
 
 def _red_line(each: r.WredQueue) -> str:

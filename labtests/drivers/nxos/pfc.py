@@ -15,15 +15,9 @@ from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Unfit, read
-from labtests.drivers.nxos.configuration import (
-    SYSTEM,
-    Classes,
-    Configured,
-    PolicyClass,
-    PolicyPlace,
-)
+from labtests.drivers.nxos.configuration import Classes, Configured, PolicyClass
 from labtests.drivers.nxos.policies import QueuePolicySetting
-from labtests.drivers.nxos.session import CLI, NXOS, NxosPart, line, show
+from labtests.drivers.nxos.session import CLI, NXOS, NxosPart, line
 from labtests.drivers.pauses import SharedPriorities, left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
@@ -37,14 +31,11 @@ class NxosPfc(QueuePolicySetting[PfcSetting], SharedPriorities):
 
     kind = PFC
     slot = "network-qos"
+    of_switch = True
     template = "c-8q-nq"
     about = ("pause",)
     new = ("mtu 9216",)
     """Beside the pause, in all published configurations."""
-
-    def place(self, port: str) -> PolicyPlace:
-        """The whole switch."""
-        return PolicyPlace(SYSTEM, self.slot)
 
     def state(self, port: str) -> Asking[Configured]:
         """And whether another port needs the priorities, too."""
@@ -82,47 +73,37 @@ class NxosPfc(QueuePolicySetting[PfcSetting], SharedPriorities):
         return (*lines, *CLI.at(self.port(port), mode))
 
     def _said(self, queue: int, block: PolicyClass) -> bool:
-        pauses = [text for text in block.lines if text.startswith(self.about)]
-        if pauses and pauses != [f"pause pfc-cos {queue}"]:
-            raise self.reject(
-                f"class type network-qos {block.name}",
-                f"it has {pauses[0]!r}: the CoS of its pauses is not its own number",
-                "give each no-drop class the CoS of its number (pause pfc-cos)",
-            )
+        pauses = block.about(self.about)
+        if pauses and pauses != (f"pause pfc-cos {queue}",):
+            problem = f"it has {pauses[0]!r}: the CoS of its pauses is not its own number"
+            remedy = "give each no-drop class the CoS of its number (pause pfc-cos)"
+            raise self.reject(f"class type network-qos {block.name}", problem, remedy)
         return bool(pauses)
 
 
 # -- frames ----------------------------------------------------------------------------------------
 
 
-def _frames(
-    port: str,
-    received: tuple[tuple[int, ...], ...],
-    sent: tuple[tuple[int, ...], ...],
-    **total: int,
-) -> tuple[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    if (sum(received[0]), sum(sent[0])) != (total["all_received"], total["all_sent"]):
+Frames = tuple[int, ...]
+"""Of priorities 0 to 7."""
+
+
+def _frames(port: str, **told: int) -> tuple[str, tuple[Frames, Frames]]:
+    received, sent = (tuple(told[f"{side}{n}"] for n in range(8)) for side in ("Rx", "Tx"))
+    if (sum(received), sum(sent)) != (told["Rx"], told["Tx"]):
         raise Unfit("has totals that are not the sums of its priorities")
-    return port, (received[0], sent[0])
+    return port, (received, sent)
 
 
-_CELLS = "".join(rf"\|\s*<p{n}:number>\s*" for n in range(8))
-
-
-def _eight(**cells: int) -> tuple[int, ...]:
-    return tuple(cells[f"p{n}"] for n in range(8))
+def _row(side: str) -> str:
+    return f"{side} " + "".join(rf"\|\s*<{side}{n}:number>\s*" for n in range(8)) + r"\|?"
 
 
 PORTS = NXOS.record(
     "<port:port>",
-    NXOS.line("Admin Mode: (On|Off|Auto)"),
-    NXOS.line("Oper Mode: (On|Off)"),
-    NXOS.line(r"VL bitmap: \([0-9a-f]*\)"),
-    NXOS.line("Total Rx PFC Frames: <all_received:number>"),
-    NXOS.line("Total Tx PFC Frames: <all_sent:number>"),
-    NXOS.line("".join(rf"\| Priority{n} " for n in range(8)) + r"\|"),
-    NXOS.record(rf"Rx {_CELLS}\|?", make=_eight, into="received", times=(1, 1)),
-    NXOS.record(rf"Tx {_CELLS}\|?", make=_eight, into="sent", times=(1, 1)),
+    *NXOS.lines("Admin Mode: (On|Off|Auto)", "Oper Mode: (On|Off)", r"VL bitmap: \([0-9a-f]*\)"),
+    *NXOS.lines(*(f"Total {side} PFC Frames: <{side}:number>" for side in ("Rx", "Tx"))),
+    *NXOS.lines("".join(rf"\| Priority{n} " for n in range(8)) + r"\|", _row("Rx"), _row("Tx")),
     make=_frames,
     order="unique",
 )
@@ -130,7 +111,7 @@ _SOURCE = "show interface priority-flow-control detail"
 _SOURCES = {PFC_RX_FRAMES: f"{_SOURCE}: Rx", PFC_TX_FRAMES: f"{_SOURCE}: Tx"}
 
 
-def parse_pfc_detail(reply: Reply) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+def parse_pfc_detail(reply: Reply) -> dict[str, tuple[Frames, Frames]]:
     """Received and sent by priority, of each port."""
     return dict(read(reply, PORTS))
 
@@ -140,7 +121,7 @@ class NxosPfcFrames(NxosPart, PfcTelemetry):
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
         """One display of all ports."""
-        reply = yield from show("interface", "priority-flow-control", "detail")
+        reply = yield from CLI.show("show", "interface", "priority-flow-control", "detail")
         found = parse_pfc_detail(reply)
         return tuple(each for port in ports for each in self._of_port(reply, found, port))
 

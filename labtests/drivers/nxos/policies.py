@@ -14,9 +14,8 @@ from typing import ClassVar
 
 from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
-from labtests.drivers.nxos import configuration as nxos
-from labtests.drivers.nxos.configuration import SYSTEM, Classes, Configured, PolicyClass
-from labtests.drivers.nxos.session import EXIT, NxosSetting, line
+from labtests.drivers.nxos.configuration import Classes, Configured, Place, PolicyClass, configured
+from labtests.drivers.nxos.session import CLI, EXIT, NxosSetting, line
 from labtests.drivers.states import StateSetting
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
@@ -26,6 +25,7 @@ QUEUES = range(8)
 OURS = "labtests-"
 _OUR_NAME = re.compile(rf"{OURS}[0-9a-f]{{8}}(?:\..+)?")
 _LONGEST_NAME = 40  # of a policy-map (guides)
+_HERE = "labtests/drivers/nxos/policies.py"
 _OUR_MAP = ("class-map", "type", "qos", "match-any")
 
 _COPIED = re.compile(
@@ -53,8 +53,7 @@ def _last_others(each: PolicyClass) -> tuple[bool, str]:
 
 def unused(of: Configured) -> Iterator[CliLine]:
     """What is ours and nobody needs."""
-    needed = {(place.kind, name) for place, (name, _) in of.applied.items()}
-    gone = {key for key in of.policies.keys() - needed if is_ours(key[1])}
+    gone = {key for key in of.policies.keys() - of.needed if is_ours(key[1])}
     for kind, name in sorted(gone):
         yield line("no", "policy-map", "type", kind, name)
     kept = (classes for key, classes in of.policies.items() if key not in gone)
@@ -66,6 +65,8 @@ class PolicySetting(NxosSetting[T], StateSetting[T, Configured]):
     """What one kind of policy (`slot`) does at a port, or in the switch."""
 
     slot: ClassVar[str]
+    of_switch: ClassVar[bool] = False
+    """Whether it is applied to the whole switch, and not at a port."""
     delivered: ClassVar[Classes] = ()
     """What is done where nothing is applied."""
 
@@ -78,43 +79,45 @@ class PolicySetting(NxosSetting[T], StateSetting[T, Configured]):
     def _means(self, classes: Classes) -> Hashable:
         """What classes do, whatever they are called and in whatever order they are."""
 
-    def place(self, port: str) -> nxos.PolicyPlace:
+    @property
+    def type(self) -> str:
+        """Of the policy-map."""
+        return self.slot.split()[0]
+
+    def place(self, port: str) -> Place:
         """Where it is applied."""
-        return nxos.PolicyPlace(self.port(port), self.slot)
+        return "" if self.of_switch else self.port(port), self.slot
 
     def state(self, port: str) -> Asking[Configured]:
         """All policies of the switch, which has this port."""
-        of = yield from nxos.configured()
+        of = yield from configured()
         of.lines(self.device, self.port(port))
         return of
 
     def in_force(self, of: Configured, port: str) -> Classes:
         """What is applied, else what the switch does."""
         found = of.of(self.place(port))
-        return self._plain(of, port) if found is None else found
+        return self._plain(of) if found is None else found
 
     def others(self, of: Configured, port: str) -> tuple[str | None, Classes]:
         """What somebody else applies there, which one of ours may stand for, and what it does; or
         None, and what happens then."""
-        place = self.place(port)
-        name = of.at(place)
+        name = of.at(self.place(port))
         if name is not None and is_ours(name):
             name = name.partition(".")[2] or None
         if name is None:
-            return None, self._plain(of, port)
-        if (place.kind, name) not in of.policies:
-            raise self.reject(
-                f"policy-map type {place.kind} {name}",
-                "this policy-map is applied, or was before, and is not there",
-                "make it again, or take its `service-policy` line away",
-            )
-        return name, of.policies[place.kind, name]
+            return None, self._plain(of)
+        key = self.type, name
+        if key not in of.policies:
+            problem = "this policy-map is applied, or was before, and is not there"
+            remedy = "make it again, or take its `service-policy` line away"
+            raise self.reject(f"policy-map type {' '.join(key)}", problem, remedy)
+        return name, of.policies[key]
 
-    def _plain(self, of: Configured, port: str) -> Classes:
+    def _plain(self, of: Configured) -> Classes:
         """What a place does that applies nothing itself: a port as `system qos` says, else as
         delivered."""
-        at_a_port = self.place(port).port != SYSTEM
-        found = of.of(nxos.PolicyPlace(SYSTEM, self.slot)) if at_a_port else None
+        found = None if self.of_switch else of.of(("", self.slot))
         return self.delivered if found is None else found
 
     def _made(self, state: Configured, port: str, wanted: T) -> Configured:
@@ -129,59 +132,49 @@ class PolicySetting(NxosSetting[T], StateSetting[T, Configured]):
         name = named([(each.name, sorted(each.lines)) for each in ordered])
         name = f"{name}.{earlier}" if earlier else name
         if len(name) > _LONGEST_NAME:
-            raise self.reject(
-                f"service-policy type {self.slot} {earlier}",
-                f"the name {earlier!r} is too long to be remembered in a name of ours",
-                f"give that policy-map a name of at most {_LONGEST_NAME - 18} characters",
-            )
-        return state.having(place.kind, name, classes).applying(place, name)
+            problem = f"the name {earlier!r} is too long to be remembered in a name of ours"
+            remedy = f"give that policy-map a name of at most {_LONGEST_NAME - 18} characters"
+            raise self.reject(f"service-policy type {self.slot} {earlier}", problem, remedy)
+        return state.having(self.type, name, classes).applying(place, name)
 
     def _change(self, port: str, before: Configured, after: Configured) -> Commands:
         """Make it, apply it instead of what is applied, remove what nobody applies then."""
-        name, lines = after.at(self.place(port)), list[CliLine]()
-        if name != before.at(self.place(port)):
-            if name is not None and is_ours(name):
-                lines += self._created(name, after.of(self.place(port)) or ())
-            lines += self._applied(port, before, name)
-        return (*lines, *unused(after))
+        place = self.place(port)
+        name = after.at(place)
+        if name == before.at(place):
+            return tuple(unused(after))
+        made = self._created(name, after.of(place) or ()) if name and is_ours(name) else ()
+        return (*made, *self._applied(port, before, name), *unused(after))
 
     def _created(self, name: str, classes: Classes) -> Iterator[CliLine]:
         """The same lines again do no harm to what is there."""
         for each in classes:
             if each.matches is not None:
-                yield line(*_OUR_MAP, each.name)
-                yield from self._lines(each.name, each.matches)
-        kind = self.slot.split()[0]
-        typed = () if kind == "qos" else ("type", kind)
-        yield line("policy-map", "type", kind, name)
+                yield from self._filled(line(*_OUR_MAP, each.name), each.matches)
+        yield line("policy-map", "type", self.type, name)
+        typed = () if self.type == "qos" else ("type", self.type)
         for each in sorted(classes, key=_last_others):
-            yield line("class", *typed, each.name)
-            yield from self._lines(each.name, each.lines)
+            yield from self._filled(line("class", *typed, each.name), each.lines)
         yield EXIT
 
-    def _lines(self, name: str, lines: tuple[str, ...]) -> Iterator[CliLine]:
+    def _filled(self, head: CliLine, lines: tuple[str, ...]) -> Iterator[CliLine]:
         """What the switch showed of a class, sent to it again: only what can stand in a class."""
+        yield head
         for text in lines:
             if _COPIED.fullmatch(text) is None:
-                raise self.reject(
-                    f"class {name}",
-                    f"{excerpt(text, 80)!r} is not a line of a class that labtests can send again",
-                    "take it out of the policy, or add its first word to _COPIED in "
-                    "labtests/drivers/nxos/policies.py",
-                )
+                problem = f"{excerpt(text, 80)!r} is not a line of a class that labtests can send"
+                remedy = f"take it out of the policy, or add its first word to _COPIED in {_HERE}"
+                raise self.reject(str(head), f"{problem} again", remedy)
             yield line(*text.split())
         yield EXIT
 
-    def _applied(self, port: str, before: Configured, name: str | None) -> Iterator[CliLine]:
-        place = self.place(port)
-        yield line("system", "qos") if place.port == SYSTEM else line("interface", place.port)
+    def _applied(self, port: str, before: Configured, name: str | None) -> Commands:
         words = ("service-policy", "type", *self.slot.split())
-        earlier, more = before.applied.get(place, ("", ""))
-        if earlier:
-            yield line("no", *words, earlier, *more.split())
-        if name is not None:
-            yield line(*words, name, *more.split())
-        yield EXIT
+        earlier, more = before.applied.get(self.place(port), ("", ""))
+        lines = [line("no", *words, earlier, *more.split())] if earlier else []
+        lines += [line(*words, name, *more.split())] if name is not None else []
+        system = (line("system", "qos"), *lines, EXIT)
+        return system if self.of_switch else CLI.at(self.port(port), *lines)
 
 
 class QueuePolicySetting(PolicySetting[T]):
@@ -231,17 +224,15 @@ class QueuePolicySetting(PolicySetting[T]):
 
     def _by_queue(self, classes: Iterable[PolicyClass]) -> dict[int, PolicyClass]:
         """Raises CommandRejected for others than the switch's own eight, which have no number."""
-        return {self._queue(each.name): each for each in classes}
-
-    def _queue(self, name: str) -> int:
-        queue = name.removeprefix(self.template)
-        if name == queue or re.fullmatch("[1-7]|-default", queue) is None:
-            raise self.reject(
-                f"class type {self.slot.split()[0]} {name}",
-                f"this class is none of the switch's own eight ({self.template}1 ...)",
-                "write the policy with the classes of the 8-queue template",
-            )
-        return 0 if queue == "-default" else int(queue)
+        own, found = {self.named(queue): queue for queue in QUEUES}, dict[int, PolicyClass]()
+        for each in classes:
+            if each.name not in own:
+                where = f"class type {self.type} {each.name}"
+                problem = f"this class is none of the switch's own eight ({self.template}1 ...)"
+                remedy = "write the policy with the classes of the 8-queue template"
+                raise self.reject(where, problem, remedy)
+            found[own[each.name]] = each
+        return found
 
     def named(self, queue: int) -> str:
         """The switch's own class of a queue."""

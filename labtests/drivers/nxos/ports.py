@@ -89,7 +89,7 @@ class _Buffers(QueuePolicySetting[tuple[Item, ...]], Generic[Item]):
         return {queue: _LINE.format(**asdict(buffer)) for queue, buffer in made.items()}
 
     def _said(self, queue: int, block: PolicyClass) -> ClassBuffer | None:
-        lines = [text for text in block.lines if text.startswith(self.about)]
+        lines = block.about(self.about)
         if not lines:
             return None
         found = _BUFFER.first(lines[-1:])

@@ -10,9 +10,8 @@ from typing import Any
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
-from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import Unfit, written
-from labtests.drivers.maps import DscpMapSetting
+from labtests.drivers.maps import DscpMapSetting, FixedQueueMap
 from labtests.drivers.nxos.configuration import Classes, Configured, PolicyClass
 from labtests.drivers.nxos.policies import IPQOS, PolicySetting, named
 from labtests.drivers.nxos.session import NXOS, NxosSetting
@@ -58,16 +57,14 @@ class _Ingress(PolicySetting[s.T]):
             raise self.reject(where, "it is not there", "make it, or take the class away")
         try:
             found = [_MATCH.first([text]) for text in each.matches]
-        except Unfit as problem:
-            raise self.reject(where, str(problem), "write the values as numbers") from problem
+        except Unfit as unfit:
+            raise self.reject(where, str(unfit), "write the values as numbers") from unfit
         whats = {match.get("what", "") for match in found}
         several = len(found) > 1 and not each.one_is_enough
         if len(whats) != 1 or "" in whats or several:
-            raise self.reject(
-                where,
-                "it matches more than DSCPs, or more than CoS values",
-                "classify by `match dscp` alone, or by `match cos` alone",
-            )
+            problem = "it matches more than DSCPs, or more than CoS values"
+            remedy = "classify by `match dscp` alone, or by `match cos` alone"
+            raise self.reject(where, problem, remedy)
         return whats.pop(), frozenset().union(*(match["values"] for match in found))
 
     def made(self, what: str, groups: tuple[int, ...]) -> Classes:
@@ -99,11 +96,9 @@ class NxosTrust(_Ingress[TrustSetting]):
         """Somebody's own, where they do it."""
         what = next((what for what, source in _TRUSTED.items() if source == wanted.source), None)
         if what is None or wanted.override:
-            raise self.reject(
-                f"service-policy of {self.port(port)}",
-                f"a port cannot trust {wanted.source}{' with override' * wanted.override}",
-                'use "dscp", "dot1p" or "none", without override',
-            )
+            problem = f"a port cannot trust {wanted.source}{' with override' * wanted.override}"
+            remedy = 'use "dscp", "dot1p" or "none", without override'
+            raise self.reject(f"service-policy of {self.port(port)}", problem, remedy)
         _, others = self.others(of, port)
         if others and self.groups(others)[0] == what:
             return others
@@ -117,35 +112,24 @@ class NxosDscpMap(_Ingress[tuple[int, ...]], DscpMapSetting):
         """Refused where there is none."""
         what, groups = self.groups(self.in_force(of, port))
         if what != "dscp":
-            raise self.reject(
-                f"show running-config interface {self.port(port)}",
-                "the port has no DSCP map, because it does not classify by DSCP",
-                "apply a policy to it first: service-policy type qos input ...",
-            )
+            where = f"show running-config interface {self.port(port)}"
+            problem = "the port has no DSCP map, because it does not classify by DSCP"
+            remedy = "apply a policy to it first: service-policy type qos input ..."
+            raise self.reject(where, problem, remedy)
         return groups
 
     def _classes(self, of: Configured, port: str, wanted: tuple[int, ...]) -> Classes:
         return self.made("dscp", wanted)
 
 
-class NxosQueueMap(NxosSetting[tuple[int, ...]]):
+class NxosQueueMap(NxosSetting[tuple[int, ...]], FixedQueueMap):
     """A priority and its queue are one thing here, the qos-group."""
 
-    kind = s.QUEUE_MAP
-    wide = True
+    fixed = (
+        "the queue of a qos-group has its number",
+        "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",
+    )
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """Nothing is asked."""
         return known(tuple(COSES))
-
-    def commands(
-        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
-    ) -> Commands:
-        """It is not a setting."""
-        if wanted != tuple(COSES):
-            raise self.reject(
-                f"a queue for each priority: {wanted}",
-                "the queue of a qos-group has its number",
-                "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",
-            )
-        return ()

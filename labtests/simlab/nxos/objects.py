@@ -26,8 +26,7 @@ def _as_json(
             f"{screen}-json",
             ports=[{"port": port, **of_port(switch, port)} for port in named if of_port],
             **displays.box_told(switch),
-            on=watchdog.is_on(switch.configuration.root),
-            times=watchdog.times(switch),
+            **watchdog.of_switch(switch),
         )
         return json.dumps(json.loads(shown, object_pairs_hook=_object)) + "\n"
 
