@@ -67,7 +67,6 @@ KINDS = {
             ),
         ),
         kept=_in_use("if-match acl name", "acl"),
-        changed=kit.apply_ports,
     ),
     CLASS: kit.SectionKind(
         header="traffic classifier {name} operator and",
@@ -80,7 +79,6 @@ KINDS = {
             kit.setting("if-match dscp <dscp>", key="if-match dscp"),
         ),
         kept=_in_use("classifier", "class"),
-        changed=kit.apply_ports,
     ),
     BEHAVIOR: kit.SectionKind(
         header="traffic behavior {name}",
@@ -89,7 +87,6 @@ KINDS = {
         missing="The traffic behavior does not exist.",
         settings=(kit.setting("remark local-precedence <queue>", key="remark local-precedence"),),
         kept=_in_use("classifier", "behavior"),
-        changed=kit.apply_ports,
     ),
     POLICY: kit.SectionKind(
         header="qos policy {name}",
@@ -105,7 +102,6 @@ KINDS = {
             ),
         ),
         kept=_in_use("qos apply policy inbound", "policy"),
-        changed=kit.apply_ports,
     ),
 }
 APPLY = kit.setting(

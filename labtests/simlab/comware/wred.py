@@ -160,6 +160,5 @@ KIND = kit.SectionKind(
     missing="The WRED table does not exist.",
     entering=_own,
     kept=_kept,
-    changed=kit.apply_ports,
     more={"undo queue { <queue> | all }": kit.CliCommand(_undo_queue, changes=True)},
 )
