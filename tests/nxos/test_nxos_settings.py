@@ -258,6 +258,14 @@ def test_a_switch_that_says_yes_and_does_nothing_is_found_out(bench, driver):
             getattr(driver, f"set_{name}")(IN, wanted(driver))
 
 
+def test_the_longest_frame_that_is_the_default_is_set_though_it_is_not_shown(bench, driver):
+    text = bench.shown()
+    driver.set_frame_limit(OUT, 1522)
+    assert (driver.frame_limit(OUT), bench.shown()) == (None, text)
+    driver.set_frame_limit(OUT, 1523)
+    assert driver.frame_limit(OUT) == 1523
+
+
 def test_a_refused_line_is_heard_and_named(bench, driver):
     bench.switch.faults.defects.role = "network-operator"
     with pytest.raises(CommandRejected, match="Permission denied") as caught:

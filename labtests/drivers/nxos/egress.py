@@ -174,13 +174,11 @@ class NxosMemory(NxosPart, MemoryLimits):
         """See MemoryLimits. Of what a class shares, nothing is told."""
         _, shown = yield from self.shown(QUEUING, port)
         ecn = yield from NxosEcn(self.device).read(port)
+        pausing = {n: b for n, b in sorted(shown.buffers.items()) if b.size >= b.pause}
         return r.PortMemory(
             priorities=tuple(
-                r.PriorityMemory(
-                    priority=queue, headroom_bytes=each.size - each.pause, static_bytes=each.pause
-                )
-                for queue, each in sorted(shown.buffers.items())
-                if each.size >= each.pause
+                r.PriorityMemory(priority=n, headroom_bytes=b.size - b.pause, static_bytes=b.pause)
+                for n, b in pausing.items()
             ),
             kmax_bytes=tuple((each.queue, each.high_limit) for each in ecn.queues if each.ecn),
         )

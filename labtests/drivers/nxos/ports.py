@@ -33,6 +33,11 @@ class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
 
     header_bytes, default_bytes, mtus = HEADER_BYTES, 1500 + HEADER_BYTES, range(576, 9217)
 
+    def same(self, one: int | None, other: int | None) -> bool:
+        """The default is not shown."""
+        shown: dict[int | None, int] = {None: self.default_bytes}
+        return shown.get(one, one) == shown.get(other, other)
+
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
         mtu: int | None = _MTU.first((yield from self.told(port))).get("bytes")

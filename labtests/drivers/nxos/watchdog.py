@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from labtests.capabilities import counters as c
-from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.facts import Lacking
 from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PortPauseTimeout, PortWatchdog, WatchdogTimes
 from labtests.drivers.displays import Nested, PortDisplay, Section, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting, configured, parse_configuration
 from labtests.drivers.nxos.session import CLI, NXOS, NxosPart, NxosSetting, full_name, show_ended
@@ -51,11 +51,11 @@ def _port(port: str, state: str, bitmap: str, shut: str) -> tuple[str, WatchedPo
     return port, WatchedPort(on=state == "Enabled", shut=closed)
 
 
-WatchdogView = tuple[r.WatchdogTimes, dict[str, WatchedPort]]
+WatchdogView = tuple[WatchdogTimes, dict[str, WatchedPort]]
 
 
 def _view(ports: tuple[tuple[str, WatchedPort], ...], state: str, **times: int) -> WatchdogView:
-    return r.WatchdogTimes(on=state == "Enabled", **times), dict(ports)
+    return WatchdogTimes(on=state == "Enabled", **times), dict(ports)
 
 
 _TIMES = {
@@ -153,19 +153,17 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
         return Answered(reply, port, "priority").of_eight(_SOURCES, counted)
 
 
-class NxosWatchdog(NxosPortSetting[r.PortWatchdog]):
+class NxosWatchdog(NxosPortSetting[PortWatchdog]):
     """What a port says of it. One that says nothing is not watched (from memory)."""
 
     kind = s.PFC_WATCHDOG
 
-    def read(self, port: str) -> Asking[r.PortWatchdog]:
+    def read(self, port: str) -> Asking[PortWatchdog]:
         """From the port's configuration."""
-        said: dict[str, r.PortWatchdog] = _AT_A_PORT.first((yield from self.told(port)))
+        said: dict[str, PortWatchdog] = _AT_A_PORT.first((yield from self.told(port)))
         return said.get("mode", "unset")
 
-    def lines(
-        self, port: str, earlier: r.PortWatchdog, wanted: r.PortWatchdog
-    ) -> Iterator[CliLine]:
+    def lines(self, port: str, earlier: PortWatchdog, wanted: PortWatchdog) -> Iterator[CliLine]:
         """One line."""
         yield CLI.line("no", *_PFC, earlier) if wanted == "unset" else CLI.line(*_PFC, wanted)
 
@@ -173,7 +171,7 @@ class NxosWatchdog(NxosPortSetting[r.PortWatchdog]):
 # -- what is the whole switch's --------------------------------------------------------------------
 
 
-Timed = TypeVar("Timed", r.WatchdogTimes, r.PortPauseTimeout)
+Timed = TypeVar("Timed", WatchdogTimes, PortPauseTimeout)
 
 
 class _Times(NxosSetting[Timed]):
@@ -201,7 +199,7 @@ class _Times(NxosSetting[Timed]):
         return tuple(lines)
 
 
-class NxosWatchdogTimes(_Times[r.WatchdogTimes]):
+class NxosWatchdogTimes(_Times[WatchdogTimes]):
     """Whether the watchdog works at all, and its times."""
 
     kind = s.WATCHDOG_TIMES
@@ -211,7 +209,7 @@ class NxosWatchdogTimes(_Times[r.WatchdogTimes]):
         for name, (_, words, taken) in _TIMES.items()
     }
 
-    def read(self, port: str) -> Asking[r.WatchdogTimes]:
+    def read(self, port: str) -> Asking[WatchdogTimes]:
         """As in force."""
         return parse_pfc_queue((yield from CLI.show("show", "queuing", "pfc-queue")))[0]
 
@@ -222,22 +220,22 @@ _TIMEOUT = NXOS.shape(f"{_PAUSE} timeout <ms:number> mode edge")
 _USUAL_MS = 500
 
 
-def parse_timeout(reply: Reply) -> r.PortPauseTimeout:
+def parse_timeout(reply: Reply) -> PortPauseTimeout:
     """The lines of the running configuration that begin so; without any it is off."""
     heads = tuple(each.head for each in parse_configuration(reply))
     Section(head="it", lines=heads).expect_known(reply, _PAUSE, _EDGE, _TIMEOUT)
     timeout_ms = _TIMEOUT.first(heads).get("ms", _USUAL_MS)
-    return r.PortPauseTimeout(on=_EDGE.text in heads, timeout_ms=timeout_ms)
+    return PortPauseTimeout(on=_EDGE.text in heads, timeout_ms=timeout_ms)
 
 
-class NxosPauseTimeout(_Times[r.PortPauseTimeout]):
+class NxosPauseTimeout(_Times[PortPauseTimeout]):
     """`system default interface pause`."""
 
     kind = s.PAUSE_TIMEOUT
     switch: ClassVar = {on: CLI.switched(on, *_EDGE.text.split()) for on in (True, False)}
     times: ClassVar = {"timeout_ms": (f"{_PAUSE} timeout {{}} mode edge", range(100, 501, 100))}
 
-    def read(self, port: str) -> Asking[r.PortPauseTimeout]:
+    def read(self, port: str) -> Asking[PortPauseTimeout]:
         """As configured."""
         only = _PAUSE.replace(" ", ".")
         return parse_timeout((yield from show_ended("running-config", only=only)))

@@ -35,9 +35,9 @@ def _as_json(
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """One row is an object, several are a list."""
-    one = (isinstance(value, list) and len(value) == 1 for _, value in pairs)
     return {
-        name: value[0] if alone else value for (name, value), alone in zip(pairs, one, strict=True)
+        name: value[0] if isinstance(value, list) and len(value) == 1 else value
+        for name, value in pairs
     }
 
 
