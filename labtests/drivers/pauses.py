@@ -32,7 +32,13 @@ class PausesByPriority(Setting[PfcSetting]):
 
 
 class SharedPriorities(Setting[PfcSetting]):
-    """The mode of a port, with priorities that other ports of labtests' may have changed."""
+    """The mode of a port, with priorities that other ports of labtests' may have changed. What is
+    around says whether they are `shared`."""
+
+    def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
+        """Priorities that were left alone are not wrong."""
+        alone = left_alone(wanted, found.priorities, shared=after.shared)
+        return super().wrong(alone, found, before, after)
 
     def is_foreign(self, now: PfcSetting, ours: Sequence[PfcSetting], around: Any) -> bool:
         """The priorities of a port that is not on may be another port's."""

@@ -26,8 +26,8 @@ def with_the_clock(reply):
 
 def watched(reply):
     """The watchdog's times, and each port."""
-    view = watchdog.parse_pfc_queue(reply)
-    return {"times": view.times, **view.ports}
+    times, ports = watchdog.parse_pfc_queue(reply)
+    return {"times": times, **ports}
 
 
 PARSERS = {

@@ -6,7 +6,7 @@ from nexus_bench import PORTS, NexusBench, emulated
 
 from labtests.capabilities.records import PortPauseTimeout
 from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.nxos.pause_timeout import parse_timeout
+from labtests.drivers.nxos.watchdog import parse_timeout
 from labtests.network import PauseTimeout as InForce
 from labtests.transport.protocol import Reply
 
@@ -41,7 +41,7 @@ def test_it_is_made_in_force_at_edge_ports_and_put_back(bench, driver):
 
 
 def test_a_time_that_no_switch_takes_is_refused_before_it_is_sent(driver):
-    with pytest.raises(CommandRejected, match="150 ms is not in 100"):
+    with pytest.raises(CommandRejected, match="150 is not in 100"):
         driver.set_pause_timeout("", PortPauseTimeout(on=True, timeout_ms=150))
 
 

@@ -143,6 +143,27 @@ def test_policies_of_others_are_never_changed_and_come_back_with_all_their_words
     assert theirs.shown() == before
 
 
+def test_a_map_over_a_policy_of_others_goes_back_to_it(theirs, driver):
+    """Class-maps that were never made are not taken away."""
+    before, earlier = theirs.shown(), driver.dscp_map(IN)
+    driver.set_dscp_map(IN, tuple((7 * dscp) % 8 for dscp in range(64)))
+    driver.set_dscp_map(IN, earlier)
+    assert theirs.shown() == before
+
+
+def test_buffers_leave_other_lines_of_a_policy_of_others_alone(bench, driver):
+    """In the policy that stands for theirs, too."""
+    theirs = ("policy-map type queuing BUFFERS", "class type queuing c-in-q2")
+    bench.type(*theirs, "bandwidth percent 30")
+    bench.type(f"interface {OUT}", "service-policy type queuing input BUFFERS")
+    text = bench.shown()
+    driver.set_headroom(OUT, ((3, 100),))
+    ours = bench.shown().split("policy-map type queuing labtests-")[1]
+    assert "class type queuing c-in-q2\n    bandwidth percent 30\n" in ours.split("interface ")[0]
+    driver.set_headroom(OUT, ())
+    assert bench.shown() == text
+
+
 def test_marks_and_shares_of_a_port_do_not_know_of_each_other(bench, driver):
     """Set in one order and put back in the other."""
     text, delivered = bench.shown(), driver.scheduling(OUT)
@@ -235,6 +256,14 @@ def test_a_switch_that_says_yes_and_does_nothing_is_found_out(bench, driver):
     for name, wanted in WANTED.items():
         with pytest.raises(DeviceError):
             getattr(driver, f"set_{name}")(IN, wanted(driver))
+
+
+def test_the_longest_frame_that_is_the_default_is_set_though_it_is_not_shown(bench, driver):
+    text = bench.shown()
+    driver.set_frame_limit(OUT, 1522)
+    assert (driver.frame_limit(OUT), bench.shown()) == (None, text)
+    driver.set_frame_limit(OUT, 1523)
+    assert driver.frame_limit(OUT) == 1523
 
 
 def test_a_refused_line_is_heard_and_named(bench, driver):

@@ -3,11 +3,12 @@ time that is linear in the number of ports."""
 
 import pytest
 
-from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.records import PfcSetting, TrustSetting
 from labtests.core.errors import CommandRejected
 from labtests.drivers.nxos import configuration
 from labtests.drivers.nxos.egress import NxosEcn
 from labtests.drivers.nxos.pfc import NxosPfc
+from labtests.drivers.nxos.trust import NxosTrust
 from labtests.transport.asking import Running, answered
 from labtests.transport.protocol import Reply
 
@@ -56,7 +57,7 @@ def marking(line):
     """The lines that make queue 3 mark, on a switch whose policy has this one."""
     of = ask(configuration.configured(), answers(policy(line), APPLIED))
     ecn = NxosEcn("sw")
-    return ecn.commands(PORT, ecn.value(of, ecn.place(PORT)), ecn.ecn_on({3}), of)
+    return ecn.commands(PORT, ecn.value(of, PORT), ecn.ecn_on({3}), of)
 
 
 @pytest.mark.parametrize("line", EVIL)
@@ -79,3 +80,24 @@ def test_pfc_of_many_ports_and_classes_takes_linear_time(monkeypatch):
     off = PfcSetting(mode="off", priorities=frozenset())
     ask(NxosPfc("sw").around(PORT, (off,)), answers("", ports))
     assert len(asked) <= 2
+
+
+CLASSIFYING = (
+    "class-map type qos match-any M\n  match dscp 26\n"
+    "policy-map type qos IN\n  class M\n    set qos-group 3\n"
+    "system qos\n  service-policy type qos input IN\n"
+)
+
+
+def test_a_port_without_a_policy_classifies_as_the_switch_does():
+    of = ask(configuration.configured(), answers(CLASSIFYING, f"interface {PORT}\n"))
+    trust = NxosTrust("sw")
+    by_dscp, by_nothing = TrustSetting(source="dscp"), TrustSetting(source="none")
+    assert trust.value(of, PORT) == by_dscp
+    assert trust.commands(PORT, by_dscp, by_dscp, of) == ()
+    lines = [str(each) for each in trust.commands(PORT, by_dscp, by_nothing, of)]
+    assert lines[-3:-1] == [
+        f"interface {PORT}",
+        f"service-policy type qos input {lines[0].split()[-1]}",
+    ]
+    assert lines[1:3] == ["class class-default", "set qos-group 0"]

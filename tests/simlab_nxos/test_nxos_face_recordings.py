@@ -182,12 +182,14 @@ def test_errors_are_the_recording_but_for_what_the_network_does_not_know():
 def test_the_list_of_neighbours_is_the_recording():
     names = ("nx-osv9000-3-long-name.com", "nx-osv9000-4-extremely-long-name", "nx-osv9000-2")
     ports = ("Ethernet1/1", "Ethernet1/1", "Ethernet1/3")
-    heard = [(f"Eth1/{n}", "", port, type("Heard", (), {"name": name})())
-             for n, (name, port) in enumerate(zip(names, ports, strict=True), 1)]  # fmt: skip
+    rows = [
+        {"name": f"Eth1/{n}", "port_id": port, "heard": {"name": name}}
+        for n, (name, port) in enumerate(zip(names, ports, strict=True), 1)
+    ]
     recorded = [
         line.replace("  BR  ", "      ") for line in stripped(recording("nxos-face/lldp-list"))
     ]
-    assert stripped(printed("lldp-list", heard=heard)) == recorded
+    assert stripped(printed("lldp-list", rows=rows)) == recorded
 
 
 def test_policy_maps_have_the_margins_of_the_guide():

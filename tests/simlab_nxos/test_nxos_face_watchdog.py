@@ -94,16 +94,16 @@ def test_while_the_storm_lasts_the_queue_is_shown_as_shut(cli, busy):
     cli.configure(*WATCHED)
     busy.network.nic("C", "eth0").flow_control.storm(frozenset({3}), period_us=100)
     busy.advance(250 * MS)
-    assert view(cli).ports[OUT].shut == {3}
+    assert view(cli)[1][OUT].shut == {3}
     assert "[Shutdown]" in cli(f"show queuing pfc-queue interface {OUT} detail")
-    assert view(cli).ports[SENDING[0]].on is False
+    assert view(cli)[1][SENDING[0]].on is False
 
 
 @pytest.mark.parametrize("left_out", [0, 2])
 def test_without_one_of_the_two_lines_nothing_is_watched(cli, busy, switch, left_out):
     cli.configure(*WATCHED[:left_out], *(WATCHED[2:3] if left_out else WATCHED[1:]))
     storm(busy, 300)
-    assert view(cli).ports[OUT].on is False
+    assert view(cli)[1][OUT].on is False
     assert dropped(switch, 3) == 0
 
 

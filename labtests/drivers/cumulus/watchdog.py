@@ -127,12 +127,11 @@ _STATUS = _CLI.record(
     _CLI.line("state <:word>( <:word>)?"),
     _CLI.maybe("PFC WD Status"),
     _CLI.maybe("traffic-class status deadlock-count"),
-    _CLI.record(
+    _CLI.up_to(
+        8,
         "<queue:0-7> <status:OK|DEADLOCK> <deadlocks:number>",
         make=lambda queue, status, deadlocks: (queue, (deadlocks, status == "DEADLOCK")),
         into="queues",
-        times=(0, 8),
-        order="unique",
     ),
     make=lambda queues: dict(queues),
 )

@@ -69,6 +69,10 @@ class Notation:
         """A line that is there once; its values are those of the line above."""
         return Line(shape=self.shape(shape), under=under, **more)
 
+    def lines(self, *shapes: str, **more: Any) -> tuple[Line[None], ...]:
+        """Lines that are there once each."""
+        return tuple(self.line(shape, **more) for shape in shapes)
+
     def maybe(self, shape: str, *under: Line[Any], **more: Any) -> Line[None]:
         """A line that may be there."""
         return self.line(shape, *under, times=MAYBE, **more)
@@ -81,6 +85,20 @@ class Notation:
         """A line that, with those under it, makes a record; there is at least one."""
         more = {"times": SOME, "into": "records", **more}
         return Line(shape=self.shape(shape), under=under, make=make, **more)
+
+    def up_to(
+        self,
+        most: int,
+        shape: str,
+        *under: Line[Any],
+        make: Callable[..., T],
+        into: str,
+        **more: Any,
+    ) -> Line[T]:
+        """Records of which there are at most so many, each of another thing."""
+        return self.record(
+            shape, *under, make=make, into=into, times=(0, most), order="unique", **more
+        )
 
     def columns(self, heads: Mapping[str, str]) -> tuple[Column, ...]:
         """Columns: what stands over each, and `name:kind` (`name:kind?` where it may be blank)."""

@@ -30,90 +30,89 @@ _SERVICE = NXOS.shape(
     "( <more:no-stats>)?"
 )
 
-SYSTEM = ""
-"""As a place, beside the ports."""
-
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """A class of a policy-map, or a class-map: name and lines."""
+class PolicyClass:
+    """A class of a policy-map: its lines; of type qos also those of its class-map (None: there is
+    no such class-map), of which one is enough, or all have to match."""
 
     name: str
-    lines: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    matches: tuple[str, ...] | None = None
+    one_is_enough: bool = True
 
-    def is_told(self) -> bool:
-        """Whether anything stands in it."""
-        return bool(self.lines)
+    def about(self, beginnings: tuple[str, ...]) -> tuple[str, ...]:
+        """Its lines that begin so."""
+        return tuple(text for text in self.lines if text.startswith(beginnings))
+
+    def without(self, beginnings: tuple[str, ...]) -> "PolicyClass":
+        """The same without those."""
+        kept = (text for text in self.lines if not text.startswith(beginnings))
+        return replace(self, lines=tuple(kept))
 
 
-Classes = tuple[Block, ...]
+Classes = tuple[PolicyClass, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyPlace:
-    """Where a policy-map can be applied: a port (full name) or SYSTEM, and as what."""
+Place = tuple[str, str]
+"""Where a policy-map can be applied: a port (full name) or "" (`system qos`), and as what."""
 
-    port: str
-    slot: str
 
-    @property
-    def kind(self) -> str:
-        """The type of the policy-map."""
-        return self.slot.split()[0]
+def type_of(place: Place) -> str:
+    """Of the policy-map."""
+    return place[1].split()[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """All policies of a switch, and the lines of its ports. `applied`: name, and what follows it;
-    `alternatives`: class-maps that match when one line does (`match-any`); `virtual`: the sections
-    of its interfaces of FCoE."""
+    """All policies of a switch, and the lines of its ports. `class_maps`: their names; `applied`:
+    name, and what follows it; `virtual`: the sections of its interfaces of FCoE; `shared`: whether
+    another port than the one in question needs the lossless classes."""
 
-    class_maps: Mapping[str, Block]
-    alternatives: frozenset[str]
+    class_maps: frozenset[str]
     policies: Mapping[tuple[str, str], Classes]
-    applied: Mapping[PolicyPlace, tuple[str, str]]
+    applied: Mapping[Place, tuple[str, str]]
     ports: Mapping[str, Nested]
     virtual: tuple[Nested, ...] = ()
+    shared: bool = False
 
-    def at(self, place: PolicyPlace) -> str | None:
+    @property
+    def needed(self) -> set[tuple[str, str]]:
+        """Type and name of all that is applied."""
+        return {(type_of(place), name) for place, (name, _) in self.applied.items()}
+
+    def at(self, place: Place) -> str | None:
         """The name of what is applied there."""
         return self.applied[place][0] if place in self.applied else None
 
-    def of(self, place: PolicyPlace) -> Classes | None:
+    def of(self, place: Place) -> Classes | None:
         """What is applied there; None: nothing, or a policy-map that the switch itself has."""
-        return self.policies.get((place.kind, self.at(place) or ""))
+        return self.policies.get((type_of(place), self.at(place) or ""))
 
     def lines(self, device: str, port: str) -> tuple[str, ...]:
         """Under a port. Raises CommandRejected where the switch has no such port."""
         if port not in self.ports:
-            raise CommandRejected(
-                device,
-                "show running-config interface",
-                f"it has no port {port}",
-                "check the interface name in the testbed file against `show interface brief`",
-            )
+            where, problem = "show running-config interface", f"it has no port {port}"
+            remedy = "check the interface name in the testbed file against `show interface brief`"
+            raise CommandRejected(device, where, problem, remedy)
         return self.ports[port].lines
 
-    def after(
-        self, place: PolicyPlace, name: str | None, classes: Classes, maps: Classes
-    ) -> "Configured":
-        """As it is when this is applied there."""
+    def applying(self, place: Place, name: str | None) -> "Configured":
+        """As it is when this policy-map, or none, is applied there."""
         applied = {at: what for at, what in self.applied.items() if at != place}
-        if name is None:
-            return replace(self, applied=applied)
-        more = self.applied[place][1] if place in self.applied else ""
-        return replace(
-            self,
-            class_maps={**self.class_maps, **{each.name: each for each in maps}},
-            alternatives=self.alternatives | {each.name for each in maps},
-            policies={**self.policies, (place.kind, name): classes},
-            applied={**applied, place: (name, more)},
-        )
+        if name is not None:
+            applied[place] = (name, self.applied.get(place, ("", ""))[1])
+        return replace(self, applied=applied)
+
+    def having(self, kind: str, name: str, classes: Classes) -> "Configured":
+        """With this policy-map, and the class-maps that it takes."""
+        maps = {each.name for each in classes if each.matches is not None}
+        policies = {**self.policies, (kind, name): classes}
+        return replace(self, class_maps=self.class_maps | maps, policies=policies)
 
 
-def parse_configuration(reply: Reply) -> tuple[Nested, ...]:
-    """Every section, in order; one without the clock behind it was cut."""
-    return _CONFIGURATION.sections(reply)
+parse_configuration = _CONFIGURATION.sections
+"""Every section, in order; one without the clock behind it was cut."""
 
 
 def configured() -> Asking[Configured]:
@@ -121,7 +120,7 @@ def configured() -> Asking[Configured]:
     qos, ports = yield from both(
         show_ended("running-config", "ipqos"), show_ended("running-config", "interface")
     )
-    return _joined(qos, parse_configuration(qos), ports, parse_configuration(ports))
+    return _joined(qos, ports)
 
 
 class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
@@ -132,28 +131,27 @@ class NxosPortSetting(NxosSetting[T], ViewSetting[T]):
         return (yield from configured()).lines(self.device, self.port(port))
 
 
-def _joined(
-    qos: Reply, of_qos: tuple[Nested, ...], ports: Reply, of_ports: tuple[Nested, ...]
-) -> Configured:
-    maps, policies, alternatives = dict[str, Block](), dict[tuple[str, str], Classes](), set[str]()
-    for each in of_qos:
-        if found := _CLASS_MAP.pattern.fullmatch(each.head):
-            maps[found["name"]] = Block(found["name"], each.lines)
-            alternatives |= {found["name"]} if found["match"] == "match-any" else set()
-        elif found := _POLICY_MAP.pattern.fullmatch(each.head):
-            policies[found["kind"], found["name"]] = tuple(map(_block, each.inner))
+def _joined(qos: Reply, ports: Reply) -> Configured:
+    of_qos, of_ports = parse_configuration(qos), parse_configuration(ports)
+    maps = {
+        found["name"]: (each.lines, found["match"] == "match-any")
+        for each in of_qos
+        if (found := _CLASS_MAP.pattern.fullmatch(each.head))
+    }
+    policies = {
+        (found["kind"], found["name"]): tuple(_class(inner, maps) for inner in each.inner)
+        for each in of_qos
+        if (found := _POLICY_MAP.pattern.fullmatch(each.head))
+    }
     sections = {name: each for each in of_ports if (name := told_port(each.head)) is not None}
+    system = [(qos, "", each) for each in of_qos if each.head == "system qos"]
     applied = {
-        PolicyPlace(where, told["slot"]): (told["name"], told.get("more", ""))
-        for reply, where, section in (
-            *((qos, SYSTEM, each) for each in of_qos if each.head == "system qos"),
-            *((ports, name, each) for name, each in sections.items()),
-        )
+        (where, told["slot"]): (told["name"], told.get("more", ""))
+        for reply, where, section in (*system, *((ports, *each) for each in sections.items()))
         for told in section.each(reply, _SERVICE)
     }
     return Configured(
-        class_maps=maps,
-        alternatives=frozenset(alternatives),
+        class_maps=frozenset(maps),
         policies=policies,
         applied=applied,
         ports=sections,
@@ -161,6 +159,7 @@ def _joined(
     )
 
 
-def _block(section: Nested) -> Block:
+def _class(section: Nested, maps: Mapping[str, tuple[tuple[str, ...], bool]]) -> PolicyClass:
     found = _CLASS.pattern.fullmatch(section.head)
-    return Block(section.head if found is None else found["name"], section.lines)
+    name = section.head if found is None else found["name"]
+    return PolicyClass(name, section.lines, *maps.get(name, (None, True)))

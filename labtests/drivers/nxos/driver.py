@@ -4,18 +4,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 from labtests.drivers.displays import CliState, in_the_way
+from labtests.drivers.nxos import egress, pfc, ports, trust, watchdog
 from labtests.drivers.nxos.box import NxosBox
 from labtests.drivers.nxos.configuration import Configured, configured
-from labtests.drivers.nxos.egress import NxosEcn, NxosMemory, NxosScheduling
 from labtests.drivers.nxos.interfaces import NxosInterfaces
-from labtests.drivers.nxos.pause_timeout import NxosFcoe, NxosPauseTimeout
-from labtests.drivers.nxos.pfc import NxosPfc, NxosPfcFrames
-from labtests.drivers.nxos.ports import NxosFrameLimit, NxosHeadroom, NxosPortState, NxosThresholds
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI
 from labtests.drivers.nxos.streams import NxosStreams
-from labtests.drivers.nxos.trust import NxosDscpMap, NxosQueueMap, NxosTrust
-from labtests.drivers.nxos.watchdog import NxosWatchdog, NxosWatchdogCounters, NxosWatchdogTimes
 from labtests.drivers.parts import drivers
 from labtests.transport.asking import Asking, both
 
@@ -39,7 +34,7 @@ class NxosState(CliState):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo or distort a test's settings."""
-        of, timeout = yield from both(configured(), NxosPauseTimeout(self.device).read(""))
+        of, timeout = yield from both(configured(), watchdog.NxosPauseTimeout(self.device).read(""))
         edge = (f"a pause of {timeout.timeout_ms} ms drops all that leaves an FCoE port",)
         return (*_obstacles(of), *(edge if timeout.on else ()))
 
@@ -52,20 +47,20 @@ def _obstacles(of: Configured) -> Iterator[str]:
     for name, section in of.ports.items():
         lines = (text for text in section.lines if not text.endswith(" off"))
         yield from in_the_way(name, lines, _AT_A_PORT)
-    in_force = {(place.kind, name) for place, (name, _) in of.applied.items()}
-    for key in sorted(in_force & of.policies.keys()):
+    for key in sorted(of.needed & of.policies.keys()):
         for block in of.policies[key]:
             where = f"policy-map {key[1]}, class {block.name}"
             yield from in_the_way(where, block.lines, _IN_A_POLICY)
 
 
 _SETTINGS = (
-    *(NxosPfc, NxosTrust, NxosEcn, NxosScheduling),
-    *(NxosDscpMap, NxosQueueMap, NxosFrameLimit, NxosHeadroom, NxosThresholds),
-    *(NxosWatchdogTimes, NxosWatchdog, NxosPauseTimeout, NxosPortState),
+    *(pfc.NxosPfc, trust.NxosTrust, egress.NxosEcn, egress.NxosScheduling),
+    *(trust.NxosDscpMap, trust.NxosQueueMap, ports.NxosFrameLimit, ports.NxosHeadroom),
+    *(ports.NxosThresholds, watchdog.NxosWatchdogTimes, watchdog.NxosWatchdog),
+    *(watchdog.NxosPauseTimeout, ports.NxosPortState),
 )
 _PARTS = (
-    *(NxosQueues, NxosMemory, NxosPfcFrames, NxosInterfaces, NxosWatchdogCounters, NxosState),
-    *(NxosFcoe, NxosBox, NxosStreams),
+    *(NxosQueues, egress.NxosMemory, pfc.NxosPfcFrames, NxosInterfaces),
+    *(watchdog.NxosWatchdogCounters, NxosState, watchdog.NxosFcoe, NxosBox, NxosStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

@@ -47,11 +47,8 @@ WORDS = CounterWords(
         ),
         "TX": ("collision", "deferred", "late collision", "lost carrier", "babble", "tx pause"),
     },
-    passed=frozenset(
-        {"unicast packets", "multicast packets", "broadcast packets", "jumbo packets"}
-    ),
+    passed=frozenset(f"{each} packets" for each in ("unicast", "multicast", "broadcast", "jumbo")),
 )
-_BITS = {"Mb/s": 10**6, "Gb/s": 10**9}
 _ITEM = r"[0-9]{1,40} [A-Za-z][A-Za-z/]*(?: [A-Za-z]+)*"
 Items = tuple[tuple[str, int], ...]
 
@@ -61,26 +58,23 @@ def _items(text: str) -> Items:
     return tuple((words, int(number)) for number, words in parts)
 
 
-def _side(side: str, items: tuple[Items, ...]) -> tuple[str, Items]:
-    return side, tuple(chain.from_iterable(items))
-
-
 def _shown(
     port: str, state: str, sides: tuple[tuple[str, Items], ...], **told: Any
 ) -> tuple[str, tuple[LinkFacts, Counts]]:
-    counts = WORDS.counts(sides)
-    speed = told.get("speed")
-    facts = LinkFacts(
-        up=state == "up",
-        speed_bits_per_s=None if speed is None else speed * _BITS[told["unit"]],
-        frame_bytes=told["mtu"] + HEADER_BYTES if "mtu" in told else None,
-        fec="off" if told.get("fec") == "off" else None,  # how the others are called is not known
-        mac=told["mac"].replace(".", "") if "mac" in told else None,
-    )
-    return port, (facts, counts)
+    return port, (LinkFacts(up=state == "up", **told), WORDS.counts(sides))
 
 
-_NOTATION = NXOS.also(items=ValueKind(rf"{_ITEM}(?: +{_ITEM})*", _items))
+_NOTATION = NXOS.also(
+    items=ValueKind(rf"{_ITEM}(?: +{_ITEM})*", _items),
+    mac=ValueKind(r"(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}", lambda text: text.replace(".", "")),
+    mtu=ValueKind("[0-9]{1,40}", lambda text: int(text) + HEADER_BYTES),
+    speed=ValueKind(
+        "[0-9]{1,40} +[MG]b/s",
+        lambda text: int(text.split()[0]) * {"M": 10**6, "G": 10**9}[text[-4]],
+    ),
+    # how the others are called is not known
+    fec=ValueKind(r"\S+", lambda text: "off" if text == "off" else None),
+)
 _PASSED = (
     r"admin state is \w+,?.*|Dedicated Interface|Belongs to \S+|vPC Status\:.*|Description\:.*",
     r"Internet Address is .*|reliability .*|Encapsulation .*|Port mode is .*|Beacon is .*",
@@ -92,17 +86,17 @@ _PASSED = (
 _SIDE = _NOTATION.record(
     "<side:RX|TX>",
     _NOTATION.many("<items:items>", into="items"),
-    make=_side,
+    make=lambda side, items: (side, tuple(chain.from_iterable(items))),
     into="sides",
     times=(0, 2),
     order="unique",
 )
 _PORT = _NOTATION.record(
     r"<port:Ethernet[0-9/]+> is <state:up|down>( \(.*\))?",
-    _NOTATION.maybe(r"Hardware: [^\s,][^,]*, address: <mac:(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}> .*"),
-    _NOTATION.maybe("MTU <mtu:number> bytes, .*"),
-    _NOTATION.maybe("(full|half)-duplex, (<speed:number> <unit:Mb/s|Gb/s>|auto-speed)(, .*)?"),
-    _NOTATION.maybe(r"admin fec state is [^\s,][^,]*, oper fec state is <fec>"),
+    _NOTATION.maybe(r"Hardware: [^\s,][^,]*, address: <mac:mac> .*"),
+    _NOTATION.maybe("MTU <frame_bytes:mtu> bytes, .*"),
+    _NOTATION.maybe("(full|half)-duplex, (<speed_bits_per_s:speed>|auto-speed)(, .*)?"),
+    _NOTATION.maybe(r"admin fec state is [^\s,][^,]*, oper fec state is <fec:fec>"),
     _NOTATION.many("|".join(_PASSED)),
     _SIDE,
     make=_shown,

@@ -5,8 +5,8 @@ the priorities are the same at every port. What is read is a port's own mode and
 They follow the ports whose mode is on: one that is not leaves them as they are while another is.
 """
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from labtests.capabilities.counters import PFC_RX_FRAMES, PFC_TX_FRAMES
@@ -15,139 +15,95 @@ from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Commands
 from labtests.drivers.displays import Unfit, read
-from labtests.drivers.nxos.configuration import (
-    SYSTEM,
-    Block,
-    Classes,
-    Configured,
-    PolicyPlace,
-    configured,
-)
-from labtests.drivers.nxos.policies import PolicySetting, Use, base, without
-from labtests.drivers.nxos.session import EXIT, NXOS, NxosPart, line, show
+from labtests.drivers.nxos.configuration import Classes, Configured, PolicyClass
+from labtests.drivers.nxos.policies import QueuePolicySetting
+from labtests.drivers.nxos.session import CLI, NXOS, NxosPart, line
 from labtests.drivers.pauses import SharedPriorities, left_alone
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _MODE = NXOS.shape("priority-flow-control mode <mode:auto|on|off>( send-tlv)?")
-_PAUSE = ("pause",)
-_NETWORK = PolicyPlace(SYSTEM, "network-qos")
-_NEW = ("mtu 9216",)
-"""What a class that becomes lossless has beside the pause, in all published configurations."""
 
 
-@dataclass(frozen=True, slots=True)
-class PfcAround:
-    """The policies, and whether PFC is on at another port."""
-
-    of: Configured
-    shared: bool
-
-    def left_alone(self, setting: PfcSetting, now: frozenset[int]) -> PfcSetting:
-        """The setting, with the priorities of now where they are another port's business."""
-        return left_alone(setting, now, shared=self.shared)
-
-
-class NxosPfc(PolicySetting[PfcSetting], SharedPriorities):
+class NxosPfc(QueuePolicySetting[PfcSetting], SharedPriorities):
     """Mode and priorities."""
 
     kind = PFC
-    slot = _NETWORK.slot
+    slot = "network-qos"
+    of_switch = True
     template = "c-8q-nq"
+    about = ("pause",)
+    new = ("mtu 9216",)
+    """Beside the pause, in all published configurations."""
 
-    def value(self, of: Configured, place: PolicyPlace) -> PfcSetting:
+    def state(self, port: str) -> Asking[Configured]:
+        """And whether another port needs the priorities, too."""
+        of = yield from super().state(port)
+        others = of.ports.keys() - {self.port(port)}
+        return replace(of, shared=any(self._mode(of, each) == "on" for each in others))
+
+    def value(self, of: Configured, port: str) -> PfcSetting:
         """A port without a line is in mode auto."""
-        return self._value(of, place.port)
-
-    def _value(self, of: Configured, port: str) -> PfcSetting:
-        lossless = self._lossless(of.of(_NETWORK) or ())
-        return PfcSetting(mode=self._mode(of, port), priorities=lossless)
+        return PfcSetting(mode=self._mode(of, self.port(port)), priorities=self._lossless(of, port))
 
     def _mode(self, of: Configured, port: str) -> Any:
         return _MODE.first(of.lines(self.device, port)).get("mode", "auto")
 
-    def _use(self, of: Configured, place: PolicyPlace, wanted: PfcSetting) -> Use:
-        """The classes of whoever made the policy, with these pauses."""
-        others = of.policies.get((_NETWORK.kind, base(of, _NETWORK) or ""), ())
-        kept = {self.queue(each): Block(each.name, without(each, _PAUSE)) for each in others}
-        for queue in wanted.priorities:
-            before = kept.get(queue, Block(self.named(queue), _NEW))
-            kept[queue] = Block(before.name, (*before.lines, f"pause pfc-cos {queue}"))
-        return self.using(_NETWORK, filter(Block.is_told, kept.values()))
+    def _lossless(self, of: Configured, port: str) -> frozenset[int]:
+        classes = self.eight(self.in_force(of, port))
+        return frozenset(queue for queue, each in classes if self._said(queue, each))
 
-    def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[PfcAround]:
-        """Whether another port needs the priorities, too."""
-        of = yield from configured()
-        others = of.ports.keys() - {self.port(port)}
-        return PfcAround(of, any(self._mode(of, each) == "on" for each in others))
+    def _kept(self, of: Configured, port: str) -> Classes:
+        return self.others(of, port)[1]
+
+    def _wanted(self, of: Configured, port: str, wanted: PfcSetting) -> Mapping[int, str]:
+        return {queue: f"pause pfc-cos {queue}" for queue in wanted.priorities}
 
     def commands(
-        self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: PfcAround
+        self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: Configured
     ) -> Commands:
         """The priorities first, so that PFC never works with those of somebody else."""
-        now = self._value(around.of, self.port(port)).priorities
-        before, after = (around.left_alone(each, now) for each in (earlier, wanted))
-        lines = super().commands(port, before, after, around.of)
+        now = self._lossless(around, port)
+        before, after = (left_alone(each, now, shared=around.shared) for each in (earlier, wanted))
+        lines = super().commands(port, before, after, around)
         if earlier.mode == wanted.mode:
             return lines
         mode = line("priority-flow-control", "mode", wanted.mode)
-        return (*lines, line("interface", self.port(port)), mode, EXIT)
+        return (*lines, *CLI.at(self.port(port), mode))
 
-    def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
-        """Priorities that were left alone are not wrong."""
-        return super().wrong(after.left_alone(wanted, found.priorities), found, before, after)
-
-    def _means(self, _: Configured, classes: Classes) -> Hashable:
-        others = {each.name: frozenset(without(each, _PAUSE)) for each in classes}
-        return self._lossless(classes), frozenset(others.items())
-
-    def _lossless(self, classes: Classes) -> frozenset[int]:
-        pausing = {self.queue(each): each for each in classes}
-        return frozenset(q for q, each in pausing.items() if self._is_paused(q, each))
-
-    def _is_paused(self, queue: int, block: Block) -> bool:
-        pauses = [text for text in block.lines if text.startswith(_PAUSE)]
-        if pauses and pauses != [f"pause pfc-cos {queue}"]:
-            raise self.reject(
-                f"class type network-qos {block.name}",
-                f"it has {pauses[0]!r}: the CoS of its pauses is not its own number",
-                "give each no-drop class the CoS of its number (pause pfc-cos)",
-            )
+    def _said(self, queue: int, block: PolicyClass) -> bool:
+        pauses = block.about(self.about)
+        if pauses and pauses != (f"pause pfc-cos {queue}",):
+            problem = f"it has {pauses[0]!r}: the CoS of its pauses is not its own number"
+            remedy = "give each no-drop class the CoS of its number (pause pfc-cos)"
+            raise self.reject(f"class type network-qos {block.name}", problem, remedy)
         return bool(pauses)
 
 
 # -- frames ----------------------------------------------------------------------------------------
 
 
-def _frames(
-    port: str,
-    received: tuple[tuple[int, ...], ...],
-    sent: tuple[tuple[int, ...], ...],
-    **total: int,
-) -> tuple[str, tuple[tuple[int, ...], tuple[int, ...]]]:
-    if (sum(received[0]), sum(sent[0])) != (total["all_received"], total["all_sent"]):
+Frames = tuple[int, ...]
+"""Of priorities 0 to 7."""
+
+
+def _frames(port: str, **told: int) -> tuple[str, tuple[Frames, Frames]]:
+    received, sent = (tuple(told[f"{side}{n}"] for n in range(8)) for side in ("Rx", "Tx"))
+    if (sum(received), sum(sent)) != (told["Rx"], told["Tx"]):
         raise Unfit("has totals that are not the sums of its priorities")
-    return port, (received[0], sent[0])
+    return port, (received, sent)
 
 
-_CELLS = "".join(rf"\|\s*<p{n}:number>\s*" for n in range(8))
-
-
-def _eight(**cells: int) -> tuple[int, ...]:
-    return tuple(cells[f"p{n}"] for n in range(8))
+def _row(side: str) -> str:
+    return f"{side} " + "".join(rf"\|\s*<{side}{n}:number>\s*" for n in range(8)) + r"\|?"
 
 
 PORTS = NXOS.record(
     "<port:port>",
-    NXOS.line("Admin Mode: (On|Off|Auto)"),
-    NXOS.line("Oper Mode: (On|Off)"),
-    NXOS.line(r"VL bitmap: \([0-9a-f]*\)"),
-    NXOS.line("Total Rx PFC Frames: <all_received:number>"),
-    NXOS.line("Total Tx PFC Frames: <all_sent:number>"),
-    NXOS.line("".join(rf"\| Priority{n} " for n in range(8)) + r"\|"),
-    NXOS.record(rf"Rx {_CELLS}\|?", make=_eight, into="received", times=(1, 1)),
-    NXOS.record(rf"Tx {_CELLS}\|?", make=_eight, into="sent", times=(1, 1)),
+    *NXOS.lines("Admin Mode: (On|Off|Auto)", "Oper Mode: (On|Off)", r"VL bitmap: \([0-9a-f]*\)"),
+    *NXOS.lines(*(f"Total {side} PFC Frames: <{side}:number>" for side in ("Rx", "Tx"))),
+    *NXOS.lines("".join(rf"\| Priority{n} " for n in range(8)) + r"\|", _row("Rx"), _row("Tx")),
     make=_frames,
     order="unique",
 )
@@ -155,7 +111,7 @@ _SOURCE = "show interface priority-flow-control detail"
 _SOURCES = {PFC_RX_FRAMES: f"{_SOURCE}: Rx", PFC_TX_FRAMES: f"{_SOURCE}: Tx"}
 
 
-def parse_pfc_detail(reply: Reply) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+def parse_pfc_detail(reply: Reply) -> dict[str, tuple[Frames, Frames]]:
     """Received and sent by priority, of each port."""
     return dict(read(reply, PORTS))
 
@@ -165,7 +121,7 @@ class NxosPfcFrames(NxosPart, PfcTelemetry):
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
         """One display of all ports."""
-        reply = yield from show("interface", "priority-flow-control", "detail")
+        reply = yield from CLI.show("show", "interface", "priority-flow-control", "detail")
         found = parse_pfc_detail(reply)
         return tuple(each for port in ports for each in self._of_port(reply, found, port))
 

@@ -2,42 +2,41 @@
 its lossless classes, which are a policy on the way in."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from operator import attrgetter, itemgetter
+from typing import Any, Generic, TypeVar
 
+from labtests.capabilities import settings as s
 from labtests.capabilities.records import BufferThresholds, PortState
-from labtests.capabilities.settings import BUFFER_THRESHOLDS, HEADROOM, Headrooms, T
 from labtests.drivers.displays import PortShutting
 from labtests.drivers.frames import FrameLimit
-from labtests.drivers.nxos.configuration import (
-    Block,
-    Classes,
-    Configured,
-    NxosPortSetting,
-    PolicyPlace,
-)
-from labtests.drivers.nxos.policies import PolicySetting, Use, in_force, of_switch, without
+from labtests.drivers.nxos.configuration import Configured, NxosPortSetting, PolicyClass
+from labtests.drivers.nxos.policies import QueuePolicySetting
 from labtests.drivers.nxos.session import NXOS, line
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 
+Item = TypeVar("Item")
 HEADER_BYTES = 22
 """A frame beside its packet: header, VLAN tag and check sequence. `mtu` is of packets."""
 _MTU = NXOS.shape("mtu <bytes:number>")
 CELL_BYTES = 208
 """Recorded thresholds are multiples of it, at two models; no document says so."""
-_BUFFER = NXOS.shape(
-    "pause buffer-size <size:number> pause-threshold <pause:number> "
-    "resume-threshold <resume:number>"
-)
-_NAMES = ("size", "pause", "resume")
+_LINE = "pause buffer-size {size} pause-threshold {pause} resume-threshold {resume}"
+_BUFFER = NXOS.shape(_LINE.format(**{n: f"<{n}:number>" for n in ("size", "pause", "resume")}))
 
 
 class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
     """`mtu` of a port; None for the default. Many models take 1500 and 9216
     only at ports of layer 2 (from memory): they refuse others, and are heard."""
 
-    default_bytes = 1500 + HEADER_BYTES
+    header_bytes, default_bytes, mtus = HEADER_BYTES, 1500 + HEADER_BYTES, range(576, 9217)
+
+    def same(self, one: int | None, other: int | None) -> bool:
+        """The default is not shown."""
+        shown: dict[int | None, int] = {None: self.default_bytes}
+        return shown.get(one, one) == shown.get(other, other)
 
     def read(self, port: str) -> Asking[int | None]:
         """From the port's configuration."""
@@ -46,10 +45,8 @@ class NxosFrameLimit(NxosPortSetting[int | None], FrameLimit):
 
     def lines(self, port: str, earlier: int | None, wanted: int | None) -> Iterator[CliLine]:
         """One line."""
-        if wanted == 0:  # no jumbo frames, where a switch has such a setting
-            problem = "0 is not a valid MTU"
-            raise self.reject(f"interface {port}", problem, "give the longest frame")
-        yield line("no", "mtu") if wanted is None else line("mtu", wanted - HEADER_BYTES)
+        where = f"interface {port}"
+        yield line("no", "mtu") if wanted is None else line("mtu", self.mtu(where, wanted))
 
 
 class NxosPortState(NxosPortSetting[PortState], PortShutting):
@@ -65,105 +62,85 @@ class ClassBuffer:
     resume: int = 75_712
 
 
-Buffers = dict[int, ClassBuffer]
-
-
-class _Buffers(PolicySetting[T]):
+class _Buffers(QueuePolicySetting[tuple[Item, ...]], Generic[Item]):
     """The line `pause buffer-size` of classes. There is nothing else for either setting of it, so
-    what is not about the one stays as the other has it."""
+    what is not about the one stays as the other has it; a default of the model is not told."""
 
     slot = "queuing input"
     template = "c-in-q"
+    about = ("pause",)
+    queue_of: Callable[[Any], int]
+    """Of what is told of a class."""
 
     @abstractmethod
-    def told(self, buffers: Buffers) -> T:
-        """The setting, of what is configured; a default of the model is not."""
+    def told(self, queue: int, buffer: ClassBuffer) -> Item:
+        """What the setting says of a class."""
 
     @abstractmethod
-    def buffers(self, before: Buffers, wanted: T) -> Buffers:
-        """What is to be configured."""
+    def changed(self, buffer: ClassBuffer, wanted: Item) -> ClassBuffer:
+        """What is to be configured. Raises CommandRejected for what the line has no word for."""
 
-    def value(self, of: Configured, place: PolicyPlace) -> T:
-        """See PolicySetting."""
-        return self.told(self._buffers(in_force(of, place, ())))
+    def value(self, of: Configured, port: str) -> tuple[Item, ...]:
+        """See StateSetting."""
+        return tuple(self.told(*each) for each in self._configured(of, port).items())
 
-    def _use(self, of: Configured, place: PolicyPlace, wanted: T) -> Use:
-        plain = of_switch(of, place, ())
-        before = self._buffers(in_force(of, place, ()))
-        kept = {self.queue(each): Block(each.name, without(each, ("pause",))) for each in plain}
-        for queue, each in self.buffers(before, wanted).items():
-            told = (
-                f"pause buffer-size {each.size} pause-threshold {each.pause} "
-                f"resume-threshold {each.resume}"
-            )
-            name = self.named(queue)
-            kept[queue] = Block(name, (*kept.get(queue, Block(name, ())).lines, told))
-        return self.using(place, filter(Block.is_told, kept.values()), plain=plain)
+    def _configured(self, of: Configured, port: str) -> dict[int, ClassBuffer]:
+        read = ((each[0], self._said(*each)) for each in self.eight(self.in_force(of, port)))
+        return {queue: buffer for queue, buffer in read if buffer is not None}
 
-    def _means(self, _: Configured, classes: Classes) -> Hashable:
-        others = {each.name: frozenset(without(each, ("pause",))) for each in classes}
-        rest = frozenset(item for item in others.items() if item[1])
-        return frozenset(self._buffers(classes).items()), rest
+    def _wanted(self, of: Configured, port: str, wanted: tuple[Item, ...]) -> Mapping[int, str]:
+        before, after = self._configured(of, port), {self.queue_of(each): each for each in wanted}
+        made = {n: self.changed(before.get(n, ClassBuffer()), each) for n, each in after.items()}
+        return {queue: _LINE.format(**asdict(buffer)) for queue, buffer in made.items()}
 
-    def _buffers(self, classes: Classes) -> Buffers:
-        lines = {self.queue(b): t for b in classes for t in b.lines if t.startswith("pause")}
-        found: Buffers = {}
-        for queue, text in lines.items():
-            match = _BUFFER.pattern.fullmatch(text)
-            if match is None:
-                raise self.reject(f"c-in-q{queue}", f"{text!r} has no thresholds", "write them out")
-            found[queue] = ClassBuffer(**{name: int(match[name]) for name in _NAMES})
-        return found
+    def _said(self, queue: int, block: PolicyClass) -> ClassBuffer | None:
+        lines = block.about(self.about)
+        if not lines:
+            return None
+        found = _BUFFER.first(lines[-1:])
+        if not found:
+            where, problem = f"c-in-q{queue}", f"{lines[-1]!r} has no thresholds"
+            raise self.reject(where, problem, "write them out")
+        return ClassBuffer(**found)
 
 
-class NxosHeadroom(_Buffers[Headrooms]):
+class NxosHeadroom(_Buffers[tuple[int, int]]):
     """What a class may still take after it has paused: buffer-size less pause-threshold, in cells
     of 208 bytes. The thresholds stay as they are."""
 
-    kind = HEADROOM
+    kind = s.HEADROOM
+    queue_of = itemgetter(0)
 
-    def told(self, buffers: Buffers) -> Headrooms:
+    def told(self, queue: int, buffer: ClassBuffer) -> tuple[int, int]:
         """See _Buffers."""
-        return tuple(sorted((q, (b.size - b.pause) // CELL_BYTES) for q, b in buffers.items()))
+        return queue, (buffer.size - buffer.pause) // CELL_BYTES
 
-    def buffers(self, before: Buffers, wanted: Headrooms) -> Buffers:
+    def changed(self, buffer: ClassBuffer, wanted: tuple[int, int]) -> ClassBuffer:
         """See _Buffers."""
-        found = {queue: before.get(queue, ClassBuffer()) for queue, _ in wanted}
-        cells = dict(wanted)
-        return {q: replace(b, size=b.pause + cells[q] * CELL_BYTES) for q, b in found.items()}
+        return replace(buffer, size=buffer.pause + wanted[1] * CELL_BYTES)
 
 
-Thresholds = tuple[BufferThresholds, ...]
-
-
-class NxosThresholds(_Buffers[Thresholds]):
+class NxosThresholds(_Buffers[BufferThresholds]):
     """pause-threshold (static) and resume-threshold (xon), in bytes. Headroom stays as it is."""
 
-    kind = BUFFER_THRESHOLDS
+    kind = s.BUFFER_THRESHOLDS
+    queue_of = attrgetter("priority")
 
-    def told(self, buffers: Buffers) -> Thresholds:
+    def told(self, queue: int, buffer: ClassBuffer) -> BufferThresholds:
         """See _Buffers."""
-        return tuple(_thresholds(queue, buffers[queue]) for queue in sorted(buffers))
+        return BufferThresholds(
+            priority=queue, unit="bytes", static=buffer.pause, xon=buffer.resume
+        )
 
-    def buffers(self, before: Buffers, wanted: Thresholds) -> Buffers:
-        """See _Buffers. Raises CommandRejected for what the line has no word for."""
-        return {
-            each.priority: self._buffer(before.get(each.priority, ClassBuffer()), each)
-            for each in wanted
-        }
-
-    def _buffer(self, before: ClassBuffer, wanted: BufferThresholds) -> ClassBuffer:
-        pause, resume = wanted.static, wanted.xon
+    def changed(self, buffer: ClassBuffer, wanted: BufferThresholds) -> ClassBuffer:
+        """See _Buffers."""
+        where, pause, resume = f"c-in-q{wanted.priority}", wanted.static, wanted.xon
         if pause is None or resume is None or resume > pause:
             problem = f"it pauses at {pause} and goes on at {resume}"
             remedy = "give `static` and `xon` in bytes, the latter no more than the former"
-            raise self.reject(f"c-in-q{wanted.priority}", problem, remedy)
-        found = replace(before, pause=pause, resume=resume, size=before.size - before.pause + pause)
-        if _thresholds(wanted.priority, found) != wanted:
+            raise self.reject(where, problem, remedy)
+        found = ClassBuffer(size=buffer.size - buffer.pause + pause, pause=pause, resume=resume)
+        if self.told(wanted.priority, found) != wanted:
             remedy = "leave out all but `static` and `xon`; headroom is a setting of its own"
-            raise self.reject(f"c-in-q{wanted.priority}", f"it cannot hold {wanted}", remedy)
+            raise self.reject(where, f"it cannot hold {wanted}", remedy)
         return found
-
-
-def _thresholds(queue: int, buffer: ClassBuffer) -> BufferThresholds:
-    return BufferThresholds(priority=queue, unit="bytes", static=buffer.pause, xon=buffer.resume)

@@ -5,37 +5,42 @@ is refused. Numbers of a queue are the sum of its columns (unicast, multicast, o
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, QueueTelemetry
 from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import QueueSchedule
 from labtests.drivers.displays import ANY, SOME, Line, PortDisplay, Unfit
 from labtests.drivers.nxos.ports import ClassBuffer
 from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
 
-_PASSED = re.compile(r"[-+=\s]*")
-_COUNTS = {
+_PASSED = re.compile(
+    r"[-+=\s]*|QoS-Group#\s+(Bandwidth%\s+PrioLevel\s+Shape\s+QLimit|Pause)\s*"
+    r"|\s*Min\s+Max\s+Units\s*|\s*Buff Size\s+Pause Th\s+Resume Th\s*"
+)
+"""Rulers, and what stands over columns."""
+LAST = 8
+"""Level of queues without priority; `priority level 1` is level 0."""
+_OF_QUEUE = {
     "Tx Pkts": c.QUEUE_FORWARDED_PACKETS,
     "Tx Byts": c.QUEUE_FORWARDED_BYTES,
-    **dict.fromkeys(
-        ("WRED/AFD & Tail Drop Pkts", "WRED & Tail Drop Pkts", "Dropped Pkts"),
-        c.QUEUE_DROPPED_PACKETS,
-    ),
-    **dict.fromkeys(("WRED/AFD & Tail Drop Byts", "WRED & Tail Drop Byts"), c.QUEUE_DROPPED_BYTES),
+    "WRED/AFD & Tail Drop Pkts": c.QUEUE_DROPPED_PACKETS,
+    "WRED/AFD & Tail Drop Byts": c.QUEUE_DROPPED_BYTES,
     "ECN Pkts": c.QUEUE_MARKED_PACKETS,
+}
+_COUNTS = {
+    **_OF_QUEUE,
+    **dict.fromkeys(("WRED & Tail Drop Pkts", "Dropped Pkts"), c.QUEUE_DROPPED_PACKETS),
+    "WRED & Tail Drop Byts": c.QUEUE_DROPPED_BYTES,
     "WD & Tail Drop Pkts": c.WATCHDOG_DROPPED_PACKETS,
     "Q Depth Byts": "",
 }
 """What the switch calls it -> name here; "": not read."""
-_SHOWN = (
-    *(c.QUEUE_FORWARDED_PACKETS, c.QUEUE_FORWARDED_BYTES, c.QUEUE_DROPPED_PACKETS),
-    *(c.QUEUE_DROPPED_BYTES, c.QUEUE_MARKED_PACKETS),
-)
 _OF_PORT = {
     "Ingress Overflow Drop Pkts": c.BUFFER_DROPPED_IN_PACKETS,
     "Ingress MMU Drop Pkts": c.BUFFER_DROPPED_IN_PACKETS,
@@ -44,65 +49,64 @@ _OF_PORT = {
     "Low Priority Drop Pkts": f"{c.DROPPED_FOR}low_priority",
 }
 _WORDS = {name: words for words, name in reversed([*_COUNTS.items(), *_OF_PORT.items()])}
+_SOURCES = {name: f"show queuing interface: {words}" for words, name in _OF_QUEUE.items()}
+_SUMS = {
+    c.ECN_MARKED_PACKETS: c.QUEUE_MARKED_PACKETS,
+    c.WATCHDOG_DROPPED_PACKETS: c.WATCHDOG_DROPPED_PACKETS,
+}
+"""Counter of a port -> counter of a queue."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
-    """How a queue is served: `bandwidth` in percent, or `priority` level."""
+def strict(queue: int, level: int) -> QueueSchedule:
+    """A queue with `priority level`, from 1 on."""
+    return QueueSchedule(queue=queue, group="sp", weight=None, level=level - 1)
 
-    queue: int
-    bandwidth: int | None = None
-    priority: int | None = None
+
+def sharing(queue: int, percent: int) -> QueueSchedule:
+    """A queue that gets this much of what is left."""
+    return QueueSchedule(queue=queue, group="1", weight=percent, level=LAST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queuing:
     """All of it; what is not shown is not in it."""
 
-    table: tuple[TableRow, ...]
+    table: tuple[QueueSchedule, ...]
     queues: dict[int, dict[str, int]]
     port: dict[str, int]
-    buffers: dict[int, ClassBuffer] = field(default_factory=dict)
+    buffers: dict[int, ClassBuffer]
+
+    def drops(self) -> Iterator[tuple[str, int | None, str]]:
+        """Of the port: counter, number and the switch's words. What all queues have is a sum."""
+        for name in dict.fromkeys((c.BUFFER_DROPPED_IN_PACKETS, *sorted(self.port))):
+            yield name, self.port.get(name), _WORDS[name]
+        for name, of_queue in _SUMS.items():
+            known = [each[of_queue] for each in self.queues.values() if of_queue in each]
+            whole = sum(known) if len(known) == len(range(8)) else None
+            yield name, whole, f"{_WORDS[of_queue]}, of all queues together"
 
 
-def _count(words: str, **numbers: int) -> tuple[str, int]:
-    if words not in _COUNTS:
-        raise Unfit(f"counts {words!r}, which is unrecognised")
-    return _COUNTS[words], sum(numbers.values())
-
-
-def _queue(
-    counts: tuple[tuple[str, int], ...], queue: int | None = None, **short: int
-) -> tuple[int | None, dict[str, int]]:
-    found = {name: number for name, number in counts if name}
-    if len(found) != sum(bool(name) for name, _ in counts):
+def _once(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """By name; what has none is not read."""
+    told = [(name, number) for name, number in counts if name]
+    if len(dict(told)) != len(told):
         raise Unfit("counts the same twice")
-    return queue, found | short
+    return dict(told)
 
 
-def _buffer(queue: int, **told: int) -> tuple[int, ClassBuffer | None]:
-    """Of a class that pauses; `-` for all of another one."""
-    if told and len(told) != len(fields(ClassBuffer)):
-        raise Unfit("has only some of three numbers")
-    return queue, ClassBuffer(**told) if told else None
+def _served(queue: int, bandwidth: int = 0, priority: int | None = None) -> QueueSchedule:
+    return sharing(queue, bandwidth) if priority is None else strict(queue, priority)
 
 
 def _whole(
-    port: str, ingress: str, queues: tuple[Any, ...], counts: tuple[Any, ...], **more: Any
+    port: str, ingress: str, counts: tuple[tuple[str, int], ...], **records: Any
 ) -> tuple[str, Queuing]:
     if ingress != port:
         raise Unfit(f"goes on with {ingress}")
-    names = [name for name, _ in counts]
-    if len(set(names)) != len(names):
-        raise Unfit("counts the same twice")
-    known = {queue: counted for queue, counted in queues if queue is not None}
-    buffers = {queue: each for queue, each in more.get("buffers", ()) if each is not None}
-    rows = more.get("rows", ())
-    return port, Queuing(table=rows, queues=known, port=dict(counts), buffers=buffers)
-
-
-def _number(name: str) -> str:
-    return rf"\|\s*<{name}:number>"
+    queues = {queue: counted for queue, counted in records["queues"] if queue is not None}
+    buffers = {queue: each for queue, each in records.get("buffers", ()) if each is not None}
+    rows = records.get("rows", ())
+    return port, Queuing(table=rows, queues=queues, port=_once(counts), buffers=buffers)
 
 
 def _port_counts(stage: int) -> Line[Any]:
@@ -119,43 +123,35 @@ _GROUP = NXOS.record(
     r"\| ((CONTROL |SPAN )QOS GROUP|QOS GROUP <queue:0-7>) \|",
     NXOS.maybe(r"\| \| Unicast \|( OOBFC Unicast \|)?\s*Multicast \|"),
     NXOS.maybe(  # of models with one column
-        rf"\| Tx Pkts {_number('forwarded_packets')}"
-        rf"\| Dropped Pkts {_number('dropped_packets')}\|"
+        r"\| Tx Pkts \|\s*<forwarded_packets:number>\| Dropped Pkts \|\s*<dropped_packets:number>\|"
     ),
     NXOS.record(
-        rf"\| <words:[A-Z].*\S> {_number('unicast')}({_number('oobfc')})?{_number('multicast')}\|",
-        make=_count,
+        rf"\| <words:{'|'.join(_COUNTS)}> "
+        r"\|\s*<unicast:number>(\|\s*<oobfc:number>)?\|\s*<multicast:number>\|",
+        make=lambda words, **numbers: (_COUNTS[words], sum(numbers.values())),
         into="counts",
         times=ANY,
     ),
-    make=_queue,
+    make=lambda counts, queue=None, **short: (queue, _once(counts) | short),
     into="queues",
-    order="any",
 )
 _PORT = NXOS.record(
     r"Egress Queuing for <port:port> \[(System|Interface)\]",
-    NXOS.maybe("QoS-Group# Bandwidth% PrioLevel Shape QLimit"),
-    NXOS.maybe("Min Max Units"),
-    NXOS.record(
-        r"<queue:0-7> (<bandwidth:number>|-) (<priority:number>|-) "
-        r"\S+ \S+ \S+ \S+",
-        make=TableRow,
+    NXOS.up_to(
+        8,
+        r"<queue:0-7> (<bandwidth:number>|-) (<priority:number>|-) \S+ \S+ \S+ \S+",
+        make=_served,
         into="rows",
-        times=(0, 8),
-        order="unique",
     ),
     _GROUP,
     NXOS.maybe("Port Egress Statistics", stage=1),
     _port_counts(1),
     NXOS.line("Ingress Queuing for <ingress:port>", stage=2),
-    NXOS.maybe("QoS-Group# Pause", stage=2),
-    NXOS.maybe("Buff Size Pause Th Resume Th", stage=2),
-    NXOS.record(
-        "<queue:0-7> (<size:number>|-) (<pause:number>|-) (<resume:number>|-)",
-        make=_buffer,
+    NXOS.up_to(
+        8,
+        "<queue:0-7> (- - -|<size:number> <pause:number> <resume:number>)",
+        make=lambda queue, **told: (queue, ClassBuffer(**told) if told else None),
         into="buffers",
-        times=(0, 8),
-        order="unique",
         stage=2,
     ),
     NXOS.line("(Per )?Port Ingress Statistics", stage=3),
@@ -166,17 +162,17 @@ _PORT = NXOS.record(
         stage=4,
     ),
     _port_counts(3),
-    NXOS.line("PFC Statistics", stage=5),
-    NXOS.line("TxPPP: <:number>, RxPPP: <:number>", stage=5),
-    NXOS.line("(PFC_COS QOS_Group|COS QOS Group PG) TxPause TxCount RxPause RxCount", stage=5),
+    *NXOS.lines(
+        *("PFC Statistics", "TxPPP: <:number>, RxPPP: <:number>"),
+        "(PFC_COS QOS_Group|COS QOS Group PG) TxPause TxCount RxPause RxCount",
+        stage=5,
+    ),
     NXOS.line(
         "<:0-7>( [0-7-]){1,2} (Ina|A)ctive <:number> (Ina|A)ctive <:number>", times=SOME, stage=5
     ),
     make=_whole,
     order="unique",
 )
-
-
 QUEUING = PortDisplay(
     command="show queuing interface <port>",
     shows=_PORT,
@@ -191,39 +187,20 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters of each of the eight queues."""
         reply, shown = yield from self.shown(QUEUING, port)
-        sources = {name: f"show queuing interface: {_WORDS[name]}" for name in _SHOWN}
 
         def counted(queue: int, name: str) -> tuple[int | None, str]:
             if queue not in shown.queues:
                 return None, "no block of this group"
             return shown.queues[queue].get(name), f"no line {_WORDS[name]!r}"
 
-        return Answered(reply, port, "queue").of_eight(sources, counted)
+        return Answered(reply, port, "queue").of_eight(_SOURCES, counted)
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """The port's own; marks, which are counted by queue, as their sum. What is dropped on the
         way out is counted by the queues alone."""
         reply, shown = yield from self.shown(QUEUING, port)
-        at = Answered(reply, port)
+        at, missing = Answered(reply, port), f"`{QUEUING.name}` has no such line on this switch"
         return tuple(
-            at.reading(
-                (name, "packets"),
-                value,
-                f"show queuing interface: {words}",
-                "`show queuing interface` has no such line on this switch",
-            )
-            for name, value, words in _drops(shown)
+            at.reading((name, "packets"), value, f"{QUEUING.name}: {words}", missing)
+            for name, value, words in shown.drops()
         )
-
-
-def _drops(shown: Queuing) -> Iterator[tuple[str, int | None, str]]:
-    for name in dict.fromkeys((c.BUFFER_DROPPED_IN_PACKETS, *sorted(shown.port))):
-        yield name, shown.port.get(name), _WORDS[name]
-    for name, words in (
-        (c.ECN_MARKED_PACKETS, "ECN Pkts"),
-        (c.WATCHDOG_DROPPED_PACKETS, "WD & Tail Drop Pkts"),
-    ):
-        counted = [each.get(_COUNTS[words]) for each in shown.queues.values()]
-        known = [number for number in counted if number is not None]
-        whole = len(known) == len(counted) == len(range(8))
-        yield name, sum(known) if whole else None, f"{words}, of all queues together"

@@ -5,21 +5,12 @@ headers, `Eth1/13` in tables), and when it says no.
 import re
 
 from labtests.capabilities import settings as s
-from labtests.drivers.displays import (
-    Cli,
-    CliPart,
-    LineSetting,
-    Names,
-    Notation,
-    Refusals,
-    ValueKind,
-    numbers_in,
-)
+from labtests.drivers import displays as d
 from labtests.transport.asking import Asking
 from labtests.transport.commands import Word, cli
 from labtests.transport.protocol import Reply
 
-NAMES = Names(
+NAMES = d.Names(
     cli="NX-OS",
     abbreviations={"Ethernet": "Eth", "port-channel": "Po", "mgmt": "mgmt"},
     listing="show interface brief",
@@ -34,7 +25,7 @@ WORD = re.compile(r"[A-Za-z0-9._/:,@#%+=~^()\[\]{}*-]{1,80}")
 no `;` (a second command), no `!` (a comment) and no quotes."""
 _WORD_OR_MARK = re.compile(rf"{WORD.pattern}|[;|]")
 
-REFUSALS = Refusals(
+REFUSALS = d.Refusals(
     prompt=re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?"),
     # `Invalid range at '^' marker.` has no % (in a list of sentences of a public tool)
     refusal=re.compile(r"^% ?\w|^Invalid .* at '\^' marker|^(?i:error)\b.*:"),
@@ -52,36 +43,43 @@ REFUSALS = Refusals(
 )
 
 
-NXOS = Notation().also(port=ValueKind(r"\S+", printed_port), list=ValueKind("[0-9,-]+", numbers_in))
-"""How the displays of this switch are declared."""
+_BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
 
-CLI = Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
+def _size(text: str) -> int:
+    number, unit = text.split()
+    return int(number) * _BYTES[unit]
+
+
+NXOS = d.Notation().also(
+    port=d.ValueKind(r"\S+", printed_port),
+    list=d.ValueKind("[0-9,-]+", d.numbers_in),
+    size=d.ValueKind(rf"[0-9]{{1,40}}\s+(?:{'|'.join(_BYTES)})", _size),
+)
+"""How the displays and lines of this switch are declared; `size` is in bytes."""
+
+
+CLI = d.Cli(word=WORD, names=NAMES, refusals=REFUSALS, undo="no", leave="exit")
 line = CLI.line
 EXIT = line("exit")
 
 
-def show(*words: Word) -> Asking[Reply]:
-    """The answer to a `show`. Raises CommandRejected when it is a refusal."""
-    return CLI.show("show", *words)
-
-
 def show_ended(*words: Word, only: str = "") -> Asking[Reply]:
-    """The same with the clock behind it (` ; ` parts commands): a running configuration has no end
-    of its own, and without one a cut answer would be a shorter configuration. `only` the lines that
-    match this."""
+    """The answer to a `show` with the clock behind it (` ; ` parts commands): a running
+    configuration has no end of its own, and without one a cut answer would be a shorter
+    configuration. `only` the lines that match this."""
     line(*words)  # none of them is a `;`
     filtered = ("|", "include", only) if only else ()
     return CLI.answer(cli(_WORD_OR_MARK, "show", *words, *filtered, ";", "show", "clock"))
 
 
-class NxosPart(CliPart):
+class NxosPart(d.CliPart):
     """A part of the driver of one switch."""
 
     cli = CLI
 
 
-class NxosSetting(NxosPart, LineSetting[s.T]):
+class NxosSetting(NxosPart, d.LineSetting[s.T]):
     """A setting of a Nexus."""
 
     remedy = (

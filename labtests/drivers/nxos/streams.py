@@ -5,20 +5,22 @@ classes as the 8-queue template has them; pause frames by the class's priority. 
 and `maxQueueDepth` is the most since somebody cleared it. The model tells of no headroom.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from labtests.capabilities import counters as c
-from labtests.capabilities.readings import Scope
 from labtests.capabilities.streams import Streaming, StreamLeaf, StreamTable
 from labtests.drivers.parts import PlatformPart
+from labtests.drivers.streamed import Streamed, leaves_of
 
 _QUEUES = (
-    "device:/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/"
+    "/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/"
     "If-list[name={port}]/queCmap-items"
 )
 _LIST, _KEY = "QueuingStats-list", "cmapName"
-_CLASS = rf"{_LIST}\[{_KEY}=c-out-8q-q(?P<index>[0-7])(?:-default)?\]"
-_HEAD, _, _TAIL = _QUEUES.partition("{port}")
-_AT = rf"(?:device:)?{_HEAD.removeprefix('device:')}".replace("[", r"\[")
-_FIELDS: dict[str, tuple[str, Scope, str]] = {
+_CLASS = f"{_QUEUES}/{_LIST}[{_KEY}=c-out-8q-q"
+_CLASSES = ((_CLASS + "{index}]", None), (_CLASS + "-default]", 0))
+_FIELDS: Streamed = {
     "txPackets": (c.QUEUE_FORWARDED_PACKETS, "queue", "packets"),
     "txBytes": (c.QUEUE_FORWARDED_BYTES, "queue", "bytes"),
     "dropPackets": (c.QUEUE_DROPPED_PACKETS, "queue", "packets"),
@@ -29,7 +31,15 @@ _FIELDS: dict[str, tuple[str, Scope, str]] = {
     "pfcTxPpp": (c.PFC_TX_FRAMES, "priority", "frames"),
     "ingQDepthBytes": (c.INGRESS_BYTES, "priority", "bytes"),
 }
-_DEFAULT = f"{_LIST}[{_KEY}=c-out-8q-q-default]"
+
+
+def _leaves() -> Iterator[StreamLeaf]:
+    for path, index in _CLASSES:
+        for leaf in leaves_of({f"{path}/{name}": told for name, told in _FIELDS.items()}):
+            yield replace(leaf, path=f"(?:device:)?{leaf.path}", index=index)
+
+
+LEAVES = tuple(_leaves())
 
 
 class NxosStreams(PlatformPart, Streaming):
@@ -37,16 +47,6 @@ class NxosStreams(PlatformPart, Streaming):
 
     def stream_table(self) -> StreamTable:
         """See Streaming. The default class is queue 0."""
-        leaves = (
-            StreamLeaf(
-                path=rf"{_AT}(?P<port>[^\]]+)\]/queCmap-items/{each}/{name}",
-                counter=counter,
-                scope=scope,
-                unit=unit,
-                index=index,
-            )
-            for name, (counter, scope, unit) in _FIELDS.items()
-            for each, index in ((_CLASS, None), (_DEFAULT.replace("[", r"\["), 0))
-        )
         told = {port: port.lower().replace("ethernet", "eth") for port in self.ports}
-        return StreamTable(sampled=(_QUEUES,), leaves=tuple(leaves), keys={_LIST: _KEY}, told=told)
+        sampled = (f"device:{_QUEUES}",)
+        return StreamTable(sampled=sampled, leaves=LEAVES, keys={_LIST: _KEY}, told=told)

@@ -1,18 +1,19 @@
-"""Which packets get into which qos-group (queue): the policy-map `type qos` that a port applies.
+"""Which packets get into which qos-group (queue): the policy-map `type qos` that a port applies, or
+else the switch (`system qos`).
 
-A port without one puts everything into group 0. A policy classifies by DSCP (`match dscp`), by CoS,
-or by neither; one that looks at anything else is refused.
+Without one everything is put into group 0. A policy classifies by DSCP (`match dscp`), by CoS, or
+by neither; one that looks at anything else is refused.
 """
 
 from collections.abc import Hashable
+from typing import Any
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
-from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import Unfit, written
-from labtests.drivers.maps import DscpMapSetting
-from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace
-from labtests.drivers.nxos.policies import IPQOS, PolicySetting, Use, base, named
+from labtests.drivers.maps import DscpMapSetting, FixedQueueMap
+from labtests.drivers.nxos.configuration import Classes, Configured, PolicyClass
+from labtests.drivers.nxos.policies import IPQOS, PolicySetting, named
 from labtests.drivers.nxos.session import NXOS, NxosSetting
 from labtests.transport.asking import Asking, known
 
@@ -20,7 +21,8 @@ DSCPS, COSES = range(64), range(8)
 _OTHERS = "class-default"
 _MATCH = NXOS.shape("match <what:dscp|cos> <values:list>")
 _GROUP = NXOS.shape("set qos-group <group:0-7>")
-_SOURCES = {"dscp": DSCPS, "cos": COSES}
+_SOURCES = {"dscp": DSCPS, "cos": COSES, "": range(1)}
+_TRUSTED: dict[str, Any] = {"dscp": "dscp", "cos": "dot1p", "": "none"}
 _USUAL = {"dscp": tuple(dscp // 8 for dscp in DSCPS), "cos": tuple(COSES), "": ()}
 Groups = tuple[str, tuple[int, ...]]
 """By what ("dscp", "cos", or "" for nothing), and the group of each value of it."""
@@ -31,57 +33,52 @@ class _Ingress(PolicySetting[s.T]):
 
     slot = "qos input"
 
-    def groups(self, of: Configured, classes: Classes) -> Groups:
-        """The first class that matches counts."""
-        matched = {name: self._matched(of, name) for name in {each.name for each in classes}}
-        told = [(each, matched[each.name], _GROUP.first(each.lines)) for each in classes]
-        whats = {what for _, (what, _), _ in told if what}
+    def groups(self, classes: Classes) -> Groups:
+        """The first class that matches counts. A class-map is read once, whoever uses it."""
+        by_name = {each.name: each for each in classes}
+        matched = {name: self._matched(each) for name, each in by_name.items()}
+        told = [(*matched[each.name], _GROUP.first(each.lines)) for each in classes]
+        whats = {what for what, _, _ in told if what}
         if len(whats) > 1:
             raise self.reject(IPQOS, "it classifies by DSCP and by CoS", "use one of them")
         what = whats.pop() if whats else ""
-        groups: dict[int, int] = {}
-        for each, (_, values), said in told:
-            for value in _SOURCES.get(what, range(1)) if each.name == _OTHERS else values:
+        every, groups = _SOURCES[what], dict[int, int]()
+        for _, values, said in told:
+            for value in every if values is None else values:
                 groups.setdefault(value, said.get("group", 0))
-        return what, tuple(groups.get(value, 0) for value in _SOURCES.get(what, range(1)))
+        return what, tuple(groups.get(value, 0) for value in every)
 
-    def _matched(self, of: Configured, name: str) -> tuple[str, frozenset[int]]:
-        if name == _OTHERS:
-            return "", frozenset()
-        where = f"class-map type qos {name}"
-        if name not in of.class_maps:
+    def _matched(self, each: PolicyClass) -> tuple[str, frozenset[int] | None]:
+        """By what, and which values; None: all that no other class has."""
+        if each.name == _OTHERS:
+            return "", None
+        where = f"class-map type qos {each.name}"
+        if each.matches is None:
             raise self.reject(where, "it is not there", "make it, or take the class away")
-        lines = of.class_maps[name].lines
-        found = [_MATCH.pattern.fullmatch(text) for text in lines]
-        whats = {"" if match is None else match["what"] for match in found}
-        several = len(lines) > 1 and name not in of.alternatives
-        if len(whats) != 1 or "" in whats or several:
-            raise self.reject(
-                where,
-                "it matches more than DSCPs, or more than CoS values",
-                "classify by `match dscp` alone, or by `match cos` alone",
-            )
-        read = _MATCH.readers["values"]
         try:
-            values = [read(match["values"]) for match in found if match is not None]
-        except Unfit as problem:
-            raise self.reject(where, str(problem), "write the values as numbers") from problem
-        return whats.pop(), frozenset().union(*values)
+            found = [_MATCH.first([text]) for text in each.matches]
+        except Unfit as unfit:
+            raise self.reject(where, str(unfit), "write the values as numbers") from unfit
+        whats = {match.get("what", "") for match in found}
+        several = len(found) > 1 and not each.one_is_enough
+        if len(whats) != 1 or "" in whats or several:
+            problem = "it matches more than DSCPs, or more than CoS values"
+            remedy = "classify by `match dscp` alone, or by `match cos` alone"
+            raise self.reject(where, problem, remedy)
+        return whats.pop(), frozenset().union(*(match["values"] for match in found))
 
-    def made(self, place: PolicyPlace, wanted: Groups) -> Use:
-        """A policy of ours that does this."""
-        what, groups = wanted
-        maps, classes = [], []
+    def made(self, what: str, groups: tuple[int, ...]) -> Classes:
+        """Classes of ours that do this."""
+        classes = []
         for group in sorted(set(groups) - {0}):
             values = [value for value, each in enumerate(groups) if each == group]
-            match = f"match {what} {written(values)}"
-            maps.append(Block(named((what, values)), (match,)))
-            classes.append(Block(maps[-1].name, (f"set qos-group {group}",)))
-        classes.append(Block(_OTHERS, ("set qos-group 0",)))
-        return self.using(place, tuple(classes), tuple(maps))
+            match = (f"match {what} {written(values)}",)
+            name = named((what, values))
+            classes.append(PolicyClass(name, (f"set qos-group {group}",), match))
+        return (*classes, PolicyClass(_OTHERS, ("set qos-group 0",)))
 
-    def _means(self, of: Configured, classes: Classes) -> Hashable:
-        return self.groups(of, classes)
+    def _means(self, classes: Classes) -> Hashable:
+        return self.groups(classes)
 
 
 class NxosTrust(_Ingress[TrustSetting]):
@@ -90,64 +87,49 @@ class NxosTrust(_Ingress[TrustSetting]):
 
     kind = s.TRUST
 
-    def value(self, of: Configured, place: PolicyPlace) -> TrustSetting:
-        """By the policy that the port applies."""
-        what, _ = self.groups(of, of.of(place) or ())
-        if what == "":
-            return TrustSetting(source="none")
-        return TrustSetting(source="dscp" if what == "dscp" else "dot1p")
+    def value(self, of: Configured, port: str) -> TrustSetting:
+        """By the policy in force."""
+        what, _ = self.groups(self.in_force(of, port))
+        return TrustSetting(source=_TRUSTED[what])
 
-    def _use(self, of: Configured, place: PolicyPlace, wanted: TrustSetting) -> Use:
-        """Somebody's own policy, where it does it."""
-        others = of.policies.get((place.kind, base(of, place) or ""), ())
-        what = {"dscp": "dscp", "dot1p": "cos", "none": ""}.get(wanted.source)
+    def _classes(self, of: Configured, port: str, wanted: TrustSetting) -> Classes:
+        """Somebody's own, where they do it."""
+        what = next((what for what, source in _TRUSTED.items() if source == wanted.source), None)
         if what is None or wanted.override:
-            raise self.reject(
-                f"service-policy of {place.port}",
-                f"a port cannot trust {wanted.source}{' with override' * wanted.override}",
-                'use "dscp", "dot1p" or "none", without override',
-            )
-        if others and self.groups(of, others)[0] == what:
-            return self.using(place, others)
-        return self.made(place, (what, _USUAL[what]))
+            problem = f"a port cannot trust {wanted.source}{' with override' * wanted.override}"
+            remedy = 'use "dscp", "dot1p" or "none", without override'
+            raise self.reject(f"service-policy of {self.port(port)}", problem, remedy)
+        _, others = self.others(of, port)
+        if others and self.groups(others)[0] == what:
+            return others
+        return self.made(what, _USUAL[what])
 
 
 class NxosDscpMap(_Ingress[tuple[int, ...]], DscpMapSetting):
     """The qos-group of each DSCP at a port that classifies by DSCP."""
 
-    def value(self, of: Configured, place: PolicyPlace) -> tuple[int, ...]:
+    def value(self, of: Configured, port: str) -> tuple[int, ...]:
         """Refused where there is none."""
-        what, groups = self.groups(of, of.of(place) or ())
+        what, groups = self.groups(self.in_force(of, port))
         if what != "dscp":
-            raise self.reject(
-                f"show running-config interface {place.port}",
-                "the port has no DSCP map, because it does not classify by DSCP",
-                "apply a policy to it first: service-policy type qos input ...",
-            )
+            where = f"show running-config interface {self.port(port)}"
+            problem = "the port has no DSCP map, because it does not classify by DSCP"
+            remedy = "apply a policy to it first: service-policy type qos input ..."
+            raise self.reject(where, problem, remedy)
         return groups
 
-    def _use(self, of: Configured, place: PolicyPlace, wanted: tuple[int, ...]) -> Use:
-        return self.made(place, ("dscp", wanted))
+    def _classes(self, of: Configured, port: str, wanted: tuple[int, ...]) -> Classes:
+        return self.made("dscp", wanted)
 
 
-class NxosQueueMap(NxosSetting[tuple[int, ...]]):
+class NxosQueueMap(NxosSetting[tuple[int, ...]], FixedQueueMap):
     """A priority and its queue are one thing here, the qos-group."""
 
-    kind = s.QUEUE_MAP
-    wide = True
+    fixed = (
+        "the queue of a qos-group has its number",
+        "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",
+    )
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """Nothing is asked."""
         return known(tuple(COSES))
-
-    def commands(
-        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
-    ) -> Commands:
-        """It is not a setting."""
-        if wanted != tuple(COSES):
-            raise self.reject(
-                f"a queue for each priority: {wanted}",
-                "the queue of a qos-group has its number",
-                "leave maps.queue_of_priority out, and map DSCPs to the queues themselves",
-            )
-        return ()

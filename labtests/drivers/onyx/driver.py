@@ -83,7 +83,7 @@ def _neighbour(port: str, node: Node) -> Neighbour:
 # -- the clock -------------------------------------------------------------------------------------
 
 
-def _utc_s(time: str, date: str, zone: str) -> float:
+def _told_s(time: str, date: str, zone: str) -> float:
     if not re.fullmatch(r"(?:UTC(?:-offset)? )?\(?(?:Etc/)?UTC\)?", zone):
         raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC`")
     return utc_s(f"{date} {time}", "%Y/%m/%d %H:%M:%S")
@@ -95,7 +95,7 @@ _CLOCK = ONYX.record(
     ONYX.line("Date: <date:[0-9/]+>"),
     ONYX.line("Time zone: <zone:text>"),
     ONYX.maybe("UTC-offset: same as UTC"),
-    make=_utc_s,
+    make=_told_s,
 )
 
 

@@ -128,11 +128,6 @@ class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
             lines.append(self.of_port(port, *words))
         return tuple(lines)
 
-    def wrong(self, wanted: PfcSetting, found: PfcSetting, before: Any, after: Any) -> str:
-        """Priorities that were left alone are not wrong."""
-        alone = left_alone(wanted, found.priorities, shared=after.shared)
-        return super().wrong(alone, found, before, after)
-
 
 # -- frames ----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from labtests.capabilities.records import TrustSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay
 from labtests.drivers.displays.trees import Node
-from labtests.drivers.maps import DscpMapSetting
+from labtests.drivers.maps import DscpMapSetting, FixedQueueMap
 from labtests.drivers.onyx.session import OnyxSetting, Told
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.transport.asking import Asking, by_name
@@ -112,11 +112,14 @@ class OnyxDscpMap(OnyxSetting[s.DscpPriorities], DscpMapSetting):
         )
 
 
-class OnyxQueueMap(OnyxSetting[tuple[int, ...]]):
+class OnyxQueueMap(OnyxSetting[tuple[int, ...]], FixedQueueMap):
     """The traffic class of each switch-priority. It is read and not set: each port has its own."""
 
-    kind = s.QUEUE_MAP
-    wide = True
+    fixed = (
+        "labtests does not change them",
+        "by hand: `interface ethernet ... traffic-class N bind switch-priority ...`, or leave "
+        "maps.queue_of_priority out",
+    )
 
     def read(self, port: str) -> Asking[tuple[int, ...]]:
         """That of all ports of the testbed, which have to agree."""
@@ -129,16 +132,3 @@ class OnyxQueueMap(OnyxSetting[tuple[int, ...]]):
                 "show qos interface", problem, "bind the same at all ports of the lab"
             )
         return next(iter(found), tuple(range(8)))
-
-    def commands(
-        self, port: str, earlier: tuple[int, ...], wanted: tuple[int, ...], around: None = None
-    ) -> Commands:
-        """It is not set."""
-        if wanted != earlier:
-            raise self.reject(
-                f"traffic classes of priorities: {wanted}",
-                f"they are {earlier}, and labtests does not change them",
-                "by hand: `interface ethernet ... traffic-class N bind switch-priority ...`, or "
-                "leave maps.queue_of_priority out",
-            )
-        return ()

@@ -37,7 +37,7 @@ def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
     counted = {} if switch.faults.missing(port, "pfc") else dict(enumerate(counts))
     return {
         "mode": ports.pfc_mode(settings),
-        "operational": port in switch.network.ports and switch.network.pfc_operational(port),
+        "operational": switch.pfc_works(port),
         "priorities": settings.rest("priority-flow-control no-drop dot1p"),
         "counts": {p: pfc for p, pfc in counted.items() if pfc.received or pfc.sent},
     }

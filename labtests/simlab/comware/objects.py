@@ -17,6 +17,5 @@ def named(
         "settings": settings,
         "missing": f"The {what} does not exist.",
         "kept": kit.kept_by("It is in use.", line=used, argument=argument),
-        "changed": kit.apply_ports,
     }
     return kit.SectionKind(**told | more)

@@ -53,7 +53,7 @@ class CumulusChassis(Chassis):
     def guarded(self, port: str) -> tuple[tuple[bool, int], ...]:
         """Of each queue of a port: whether its watchdog has shut it, and how often since it was
         cleared; nothing where there is no cable."""
-        counted = self.network.guards.counters(port) if port in self.network.ports else ()
+        counted = self.guard_counters(port)
         cleared = self._cleared.get(port, [0] * 8)
         return tuple(
             (each.shut, each.shutdowns - n) for each, n in zip(counted, cleared, strict=False)

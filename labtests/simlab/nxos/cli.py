@@ -6,59 +6,49 @@ from pathlib import Path
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
 from labtests.simlab.nxos.objects import DISPLAYS
-from labtests.simlab.switch_cli.arguments import (
-    AnyName,
-    InterfaceList,
-    InterfaceName,
-    Number,
-    RangeList,
-    RestOfLine,
-)
+from labtests.simlab.switch_cli import arguments as a
 from labtests.simlab.switch_cli.grammar import Argument
 
 ROOT = (kit.setting("hostname <name>"), *watchdog.IN_ROOT, *fcoe.IN_ROOT)
 
 
 ARGUMENTS: Mapping[str, Argument] = {
-    "name": AnyName(63),
-    "policy": AnyName(40),
-    "text": RestOfLine(254),
-    "dscps": RangeList(63),
-    "cos": RangeList(7),
-    "queue": Number(0, 7),
-    "priority": Number(0, 7),
-    "percent": Number(0, 100),
-    "level": Number(1, 7),
-    "weight": Number(0, 15),
-    "mtu": Number(1500, 9216),
-    "width": Number(24, 511),
-    "interval": Number(100, 1000),
-    "timeout": Number(100, 500),  # in steps of 100, which are not looked at
-    "number": Number(1, 8192),
-    "shutdown": Number(1, 10),
-    **dict.fromkeys(("auto", "fixed"), Number(0, 100)),
-    **dict.fromkeys(("low", "high", "size", "pause", "resume"), Number(0, 1_000_000_000)),
+    "name": a.AnyName(63),
+    "policy": a.AnyName(40),
+    "text": a.RestOfLine(254),
+    "dscps": a.RangeList(63),
+    "cos": a.RangeList(7),
+    **dict.fromkeys(("queue", "priority"), a.Number(0, 7)),
+    "percent": a.Number(0, 100),
+    "level": a.Number(1, 7),
+    "weight": a.Number(0, 15),
+    "mtu": a.Number(1500, 9216),
+    "width": a.Number(24, 511),
+    "interval": a.Number(100, 1000),
+    "timeout": a.Number(100, 500),  # in steps of 100, which are not looked at
+    "number": a.Number(1, 8192),
+    "shutdown": a.Number(1, 10),
+    **dict.fromkeys(("auto", "fixed"), a.Number(0, 100)),
+    **dict.fromkeys(("low", "high", "size", "pause", "resume"), a.Number(0, 1_000_000_000)),
 }
 """Ranges: the guides where they give one; a name of a policy has 40 characters at most."""
 
 
 def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
-    port = InterfaceName(names, words.TYPES)
-    return {**ARGUMENTS, "port": port, "ports": InterfaceList(port)}
+    port = a.InterfaceName(names, words.TYPES)
+    return {**ARGUMENTS, "port": port, "ports": a.InterfaceList(port)}
 
 
 IN_EXEC = {
-    "configure terminal": kit.to_view("config", words.CONFIGURING),
-    "configure": kit.to_view("config", words.CONFIGURING),
-    "clear counters interface [ <port> ]": kit.reset,
-    "clear queuing interface [ <port> ]": kit.reset,
+    "configure [ terminal ]": kit.to_view("config", words.CONFIGURING),
+    "clear { counters | queuing } interface [ <port> ]": kit.reset,
     "terminal length 0": kit.paging(False),
     "terminal width <width>": kit.CliCommand(lambda session, call: ""),
     "copy running-config startup-config": kit.save(words.SAVED),
     "exit": kit.close,
 }
 KINDS = {
-    "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
+    "": kit.SectionKind(settings=ROOT),
     "interface": ports.KIND,
     fcoe.VFC: fcoe.KIND,
     **policies.KINDS,

@@ -4,10 +4,11 @@ import re
 from typing import Any
 
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.nxos import fcoe, policies, ports, watchdog, words
+from labtests.simlab.nxos import fcoe, policies, ports, watchdog
 from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
 MODEL, VERSION = "Nexus9000 C93180YC-EX", "9.3(SIMULATED)"
+INVENTORY = {"model": MODEL.partition(" C")[2], "serial": "SIMULATED"}
 NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 CONFIGURED = ("class-map", "qos", "network-qos", "queuing", "system")
 """Sections of `show running-config ipqos`, in its order."""
@@ -23,13 +24,13 @@ _NO_LINK = {True: "Administratively down", False: "Link not connected"}
 def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """How queues are served, and what they and the port count."""
     section = switch.port(port)
-    lossless = policies.no_drop(switch) if _pfc_works(switch, port) else frozenset()
+    lossless = policies.no_drop(switch) if switch.pfc_works(port) else frozenset()
     buffers = {queue: policies.usual_buffer(switch, port, queue) for queue in lossless}
     return {
         "own": policies.applied(switch, section, "queuing output") is not None,
         "served": list(enumerate(policies.served(switch, section))),
         "queues": switch.statistics.queues(port),
-        "shut_drops": [each.aggregate_dropped for each in watchdog.counters(switch, port)],
+        "shut_drops": [each.aggregate_dropped for each in switch.guard_counters(port)],
         "buffers": buffers | policies.pause_buffers(switch, section),
         "drops": switch.statistics.drops(port),
         "lossless": lossless,
@@ -37,15 +38,11 @@ def queuing_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _pfc_works(switch: kit.EmulatedSwitch, port: str) -> bool:
-    return port in switch.network.ports and switch.network.pfc_operational(port)
-
-
 def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """`bitmap` is hexadecimal, as in recordings: 20 is CoS 5."""
     counts = switch.statistics.pfc(port)
     lossless = policies.no_drop(switch)
-    works = _pfc_works(switch, port) and bool(lossless)
+    works = switch.pfc_works(port) and bool(lossless)
     return {
         "port": port,
         "mode": ports.pfc_mode(switch.port(port)).capitalize(),
@@ -58,13 +55,8 @@ def _pfc(switch: kit.EmulatedSwitch, port: str) -> Shown:
 
 
 def _watchdog(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch = session.switch
-    return session.show(
-        "pfc-queue",
-        on=watchdog.is_on(switch.configuration.root),
-        times=watchdog.times(switch),
-        rows=[watchdog.row(switch, port) for port in session.ports(call)],
-    )
+    rows = [watchdog.row(session.switch, port) for port in session.ports(call)]
+    return session.show("pfc-queue", rows=rows, **watchdog.of_switch(session.switch))
 
 
 # -- the running configuration ---------------------------------------------------------------------
@@ -106,23 +98,11 @@ def box_told(switch: kit.EmulatedSwitch) -> Shown:
     return told | {"uptime_s": int(switch.uptime_s())}
 
 
-def _version(session: kit.CliSession, call: kit.CliCall) -> str:
-    return session.show("version", **box_told(session.switch))
-
-
-def _inventory(session: kit.CliSession, call: kit.CliCall) -> str:
-    return session.show("inventory", model=MODEL.partition(" C")[2], serial="SIMULATED")
-
-
-def _neighbours(session: kit.CliSession, call: kit.CliCall) -> str:
-    switch, screen = session.switch, "lldp-neighbors" if "detail" in call.keywords else "lldp-list"
-    heard = ((switch.short(port), switch.lldp_neighbour(port)) for port in switch.ports)
-    shown = [
-        (port, _dotted(each.chassis), _dotted(each.port_id), each)
-        for port, each in heard
-        if each is not None
-    ]
-    return session.show(screen, heard=shown)
+def _neighbour(switch: kit.EmulatedSwitch, port: str) -> Shown | None:
+    heard = switch.lldp_neighbour(port)
+    if heard is None:
+        return None
+    return {"chassis": _dotted(heard.chassis), "port_id": _dotted(heard.port_id), "heard": heard}
 
 
 def _dotted(text: str) -> str:
@@ -169,10 +149,6 @@ def _brief(switch: kit.EmulatedSwitch, port: str) -> Shown:
     }
 
 
-def _counters(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    return {"traffic": switch.statistics.traffic(port)._asdict()}
-
-
 def _errors(switch: kit.EmulatedSwitch, port: str) -> Shown:
     """What was dropped on the way out, and in; frames that came broken."""
     return {
@@ -191,10 +167,8 @@ def _policy_maps(*kinds: str, system: bool = False) -> kit.CliCommand:
                    for kind in ("network-qos", "queuing input", "queuing output")]  # fmt: skip
         types = []
         for kind in kinds:
-            found = switch.configuration.of(kind)
-            if name is not None and name not in found:
-                raise kit.CommandRefused(words.NO_POLICY)
-            meant = [found[name]] if name is not None else found.values()
+            found = switch.configuration.of(kind).values()
+            meant = [switch.configuration.find(kit.top(kind, name))] if name else found
             meant = [each for each in meant if not system or each in applied]
             types.append((kind, [_shown(switch, each) for each in meant]))
         return session.show("policies", types=types)
@@ -202,29 +176,31 @@ def _policy_maps(*kinds: str, system: bool = False) -> kit.CliCommand:
     return kit.CliCommand(show)
 
 
+_PFC_QUEUE = "show queuing pfc-queue"
 DISPLAYS = {
-    "show lldp neighbors": kit.CliCommand(_neighbours),
+    "show lldp neighbors": kit.rows("lldp-list", _neighbour),
     "show interface brief": kit.rows("interface-brief", _brief),
     "show interface [ <port> ] status": kit.rows("interface-status", _brief),
-    "show interface [ <port> ] counters": kit.rows("counters", _counters),
+    "show interface [ <port> ] counters": kit.rows(
+        "counters", lambda switch, port: {"traffic": switch.statistics.traffic(port)._asdict()}
+    ),
     "show interface [ <port> ] counters errors": kit.rows("counters-errors", _errors),
     "show policy-map": _policy_maps(*KINDS),
     **{f"show policy-map type {kind} [ <policy> ]": _policy_maps(kind) for kind in KINDS},
     "show policy-map system type network-qos": _policy_maps("network-qos", system=True),
     "show policy-map system type queuing": _policy_maps("queuing", system=True),
-    "show version": kit.CliCommand(_version),
-    "show inventory": kit.CliCommand(_inventory),
+    "show version": kit.CliCommand(lambda s, _: s.show("version", **box_told(s.switch))),
+    "show inventory": kit.CliCommand(lambda s, _: s.show("inventory", **INVENTORY)),
     "show clock": kit.clock(),
-    "show lldp neighbors detail": kit.CliCommand(_neighbours),
+    "show lldp neighbors detail": kit.rows("lldp-neighbors", _neighbour),
     "show interface [ <port> ]": kit.per_port("interface", interface_shown),
     "show interface [ <port> ] priority-flow-control": kit.rows("pfc", _pfc),
     "show interface [ <port> ] priority-flow-control detail": kit.rows("pfc-detail", _pfc),
     "show queuing interface [ <port> ]": kit.per_port("queuing", queuing_shown),
-    "show queuing pfc-queue [ interface <port> ]": kit.CliCommand(_watchdog),
-    "show queuing pfc-queue interface <port> detail": kit.per_port(
-        "pfc-queue-detail", watchdog.detail
-    ),
-    "show running-config": kit.CliCommand(_running),
-    "show running-config ipqos": kit.CliCommand(_running),
-    "show running-config interface [ <port> ]": kit.CliCommand(_running),
+    f"{_PFC_QUEUE} [ interface <port> ]": kit.CliCommand(_watchdog),
+    f"{_PFC_QUEUE} interface <port> detail": kit.per_port("pfc-queue-detail", watchdog.detail),
+    **{
+        f"show running-config{some}": kit.CliCommand(_running)
+        for some in ("", " ipqos", " interface [ <port> ]")
+    },
 }

@@ -16,18 +16,13 @@ IN_ROOT = (
     kit.setting(f"{_PAUSE} mode edge"),
     kit.setting(
         f"{_PAUSE} timeout <timeout> mode edge",
-        key=f"{_PAUSE} timeout",
         undo=(f"{_PAUSE} timeout [ <timeout> ] mode edge",),
         default=f"{_PAUSE} timeout {USUAL_MS} mode edge",
     ),
 )
 SETTINGS = (
-    kit.setting("bind interface <port>", undo=("bind interface [ <port> ]",)),
-    kit.setting(
-        "switchport mode { e | f | np }",
-        default="switchport mode f",
-        undo=("switchport mode [ e | f | np ]",),
-    ),
+    kit.setting("bind interface <port>", optional=True),
+    kit.setting("switchport mode { e | f | np }", default="switchport mode f", optional=True),
     kit.setting("shutdown", default="shutdown", default_on=True),
 )
 KIND = kit.SectionKind(
@@ -35,7 +30,6 @@ KIND = kit.SectionKind(
     typed="interface vfc <number>",
     prompt="{host}(config-if)# ",
     settings=SETTINGS,
-    changed=kit.apply_ports,
 )
 
 

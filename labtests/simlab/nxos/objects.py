@@ -26,8 +26,7 @@ def _as_json(
             f"{screen}-json",
             ports=[{"port": port, **of_port(switch, port)} for port in named if of_port],
             **displays.box_told(switch),
-            on=watchdog.is_on(switch.configuration.root),
-            times=watchdog.times(switch),
+            **watchdog.of_switch(switch),
         )
         return json.dumps(json.loads(shown, object_pairs_hook=_object)) + "\n"
 
@@ -36,9 +35,9 @@ def _as_json(
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """One row is an object, several are a list."""
-    one = (isinstance(value, list) and len(value) == 1 for _, value in pairs)
     return {
-        name: value[0] if alone else value for (name, value), alone in zip(pairs, one, strict=True)
+        name: value[0] if isinstance(value, list) and len(value) == 1 else value
+        for name, value in pairs
     }
 
 

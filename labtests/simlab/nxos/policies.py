@@ -5,11 +5,11 @@ says which classes are lossless, for the whole switch; `queuing` serves and mark
 port or else the switch (`system qos`) applies it. A class has the number of its queue in its name.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from labtests.network import Schedule, WredCurve
+from labtests.network import GroupMemory, Schedule, WredCurve
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import words
 
@@ -20,12 +20,12 @@ DEFAULT_OUT, DEFAULT_NETWORK = "default-8q-out-policy", "default-8q-nw-qos-polic
 SYSTEM = kit.top("system", "qos")
 UNITS = "{ bytes | kbytes | mbytes }"
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}  # whether 1000 or 1024 is not known
-_OUT = (*(f"c-out-8q-q{n}" for n in range(1, 8)), "c-out-8q-q-default")
-_IN = (*(f"c-in-q{n}" for n in range(1, 8)), "c-in-q-default")
-_NETWORK = (*(f"c-8q-nq{n}" for n in range(1, 8)), "c-8q-nq-default")
+_EIGHT = (*range(1, 8), "-default")
+_QUEUING = " | ".join(f"{each}{n}" for each in ("c-out-8q-q", "c-in-q") for n in _EIGHT)
+_NETWORK = " | ".join(f"c-8q-nq{n}" for n in _EIGHT)
 CLASSES = {
-    "queuing": "type queuing {{ {} }}".format(" | ".join((*_OUT, *_IN))),
-    "network-qos": "type network-qos {{ {} }}".format(" | ".join(_NETWORK)),
+    "queuing": f"type queuing {{ {_QUEUING} }}",
+    "network-qos": f"type network-qos {{ {_NETWORK} }}",
     "qos": "<name>",
 }
 """How a class of a policy-map of each type is typed."""
@@ -44,7 +44,13 @@ def _own_cos(switch: kit.EmulatedSwitch, section: kit.CliSection, call: kit.CliC
         raise kit.CommandRefused(words.OTHER_COS)
 
 
-MATCHES = (kit.setting("match dscp <dscps>"), kit.setting("match cos <cos>"))
+def _in_cells(call: kit.CliCall) -> list[dict[str, Any]]:
+    units = [_BYTES[word] for word in call.keywords if word in _BYTES]
+    bounds = [call.values[n] * unit for n, unit in zip(("low", "high"), units, strict=False)]
+    cells = tuple(each // CELL_BYTES for each in bounds)
+    return [{**call.values, "cells": cells, "ecn": "ecn" in call.keywords}]
+
+
 IN_CLASS: Mapping[str, tuple[kit.CliSetting, ...]] = {
     "qos": (kit.setting("set qos-group <queue>"),),
     "network-qos": (
@@ -60,11 +66,9 @@ IN_CLASS: Mapping[str, tuple[kit.CliSetting, ...]] = {
             f"random-detect minimum-threshold <low> {UNITS} maximum-threshold <high> {UNITS} "
             "drop-probability <percent> weight <weight> [ ecn ]",
             key="random-detect",
+            expand=_in_cells,
         ),
-        kit.setting(
-            "pause buffer-size <size> pause-threshold <pause> resume-threshold <resume>",
-            key="pause buffer-size",
-        ),
+        kit.setting("pause buffer-size <size> pause-threshold <pause> resume-threshold <resume>"),
     ),
 }  # fmt: skip
 
@@ -73,7 +77,6 @@ def _service_policy(kind: str, where: str, more: str = "", default: str = "") ->
     key = f"service-policy type {kind} {where}".strip()
     return kit.setting(
         f"{key} <policy>{more}",
-        key=key,
         undo=(f"{key} <policy>{more}",),
         default=f"{key} {default}" if default else "",
         before=kit.refers(kind, "policy", but=default),
@@ -117,26 +120,25 @@ def in_force(switch: kit.EmulatedSwitch, port: kit.CliSection, slot: str) -> kit
     return own or applied(switch, switch.configuration.find(SYSTEM), slot)
 
 
-def _classes(policy: kit.CliSection | None) -> dict[int, kit.CliSection]:
+_NOTHING = kit.CliSection(())
+
+
+def _classes(policy: kit.CliSection | None) -> list[kit.CliSection]:
+    """Of queues 0 to 7."""
     inner = () if policy is None else policy.sections.values()
-    return {queue_of(each.name): each for each in inner}
+    found = {queue_of(each.name): each for each in inner}
+    return [found.get(queue, _NOTHING) for queue in range(8)]
 
 
 def served(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[QueueService, ...]:
     """Queues 0 to 7."""
     policy = in_force(switch, port, "queuing output")
-    if policy is None:
-        return DELIVERED
-    classes = _classes(policy)
-    return tuple(_served(classes.get(queue)) for queue in range(8))
+    return DELIVERED if policy is None else tuple(map(_served, _classes(policy)))
 
 
-def _served(section: kit.CliSection | None) -> QueueService:
-    if section is None:
-        return QueueService()
-    if "priority" in section.lines:
-        return QueueService(level=section.value("priority", "level", 1))
-    return QueueService(percent=section.value("bandwidth", "percent", 0))
+def _served(section: kit.CliSection) -> QueueService:
+    level = section.value("priority", "level", None)
+    return QueueService(level, 0 if level else section.value("bandwidth", "percent", 0))
 
 
 def schedule(switch: kit.EmulatedSwitch, port: kit.CliSection) -> Schedule:
@@ -148,29 +150,22 @@ def schedule(switch: kit.EmulatedSwitch, port: kit.CliSection) -> Schedule:
     )
 
 
-_RED = re.compile(
-    r"random-detect minimum-threshold (?P<low>\d+) (?P<low_unit>\w+) "
-    r"maximum-threshold (?P<high>\d+) (?P<high_unit>\w+) .*"
-)
-
-
 def curves(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[WredCurve | None, ...]:
     """RED of queues 0 to 7."""
-    classes = _classes(in_force(switch, port, "queuing output"))
-    return tuple(_curve(classes.get(queue)) for queue in range(8))
+    return tuple(map(_curve, _classes(in_force(switch, port, "queuing output"))))
 
 
-def _curve(section: kit.CliSection | None) -> WredCurve | None:
-    found = _RED.fullmatch("" if section is None else section.text("random-detect"))
-    if section is None or found is None:
+def _curve(section: kit.CliSection) -> WredCurve | None:
+    if "random-detect" not in section.lines:
         return None
-    values = section.lines["random-detect"].values
+    told = section.lines["random-detect"].values
+    low, high = told["cells"]
     return WredCurve(
-        low_limit=int(found["low"]) * _BYTES[found["low_unit"]] // CELL_BYTES,
-        high_limit=int(found["high"]) * _BYTES[found["high_unit"]] // CELL_BYTES,
-        probability_percent=values["percent"],
-        weighting_exponent=values["weight"],
-        ecn=section.text("random-detect").endswith(" ecn"),
+        low_limit=low,
+        high_limit=high,
+        probability_percent=told["percent"],
+        weighting_exponent=told["weight"],
+        ecn=told["ecn"],
     )
 
 
@@ -182,12 +177,26 @@ class PauseBuffer:
     pause: int
     resume: int
 
+    @property
+    def headroom_cells(self) -> int:
+        """What it may still take after it has paused."""
+        return (self.size - self.pause) // CELL_BYTES
+
+    def memory(self) -> GroupMemory:
+        """The same for the network: static, once it is configured. Until then the network's own
+        threshold holds."""
+        return GroupMemory(
+            xoff_cells=self.pause // CELL_BYTES,
+            xon_offset_cells=(self.pause - self.resume) // CELL_BYTES,
+            guaranteed_cells=0,
+        )
+
 
 def pause_buffers(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, PauseBuffer]:
     """What is configured, by class."""
-    classes = _classes(in_force(switch, port, "queuing input")).items()
-    lines = {q: c.lines["pause buffer-size"] for q, c in classes if "pause buffer-size" in c.lines}
-    return {queue: PauseBuffer(**line.values) for queue, line in lines.items()}
+    each = enumerate(_classes(in_force(switch, port, "queuing input")))
+    lines = {queue: found.lines.get("pause buffer-size") for queue, found in each}
+    return {queue: PauseBuffer(**line.values) for queue, line in lines.items() if line}
 
 
 def usual_buffer(switch: kit.EmulatedSwitch, port: str, queue: int) -> PauseBuffer:
@@ -201,7 +210,7 @@ def usual_buffer(switch: kit.EmulatedSwitch, port: str, queue: int) -> PauseBuff
 def no_drop(switch: kit.EmulatedSwitch) -> frozenset[int]:
     """The lossless classes of the switch."""
     policy = applied(switch, switch.configuration.find(SYSTEM), "network-qos")
-    return frozenset(q for q, c in _classes(policy).items() if "pause pfc-cos" in c.lines)
+    return frozenset(q for q, c in enumerate(_classes(policy)) if "pause pfc-cos" in c.lines)
 
 
 def dscp_map(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int, ...]:
@@ -235,6 +244,7 @@ _PROMPTS = {
 
 def _policy_kinds(kind: str) -> dict[str, kit.SectionKind]:
     """A type of policy-maps, and their classes."""
+    used = kit.kept_by(words.POLICY_USED, line=f"service-policy type {kind}", argument="policy")
     policy, inner = (f"{{host}}(config-{words})# " for words in _PROMPTS[kind])
     return {
         kind: kit.SectionKind(
@@ -242,10 +252,7 @@ def _policy_kinds(kind: str) -> dict[str, kit.SectionKind]:
             typed=f"policy-map type {kind} <policy>",
             prompt=policy,
             missing=words.NO_POLICY,
-            kept=kit.kept_by(
-                words.POLICY_USED, line=f"service-policy type {kind}", argument="policy"
-            ),
-            changed=kit.apply_ports,
+            kept=used,
         ),
         f"{kind}-class": kit.SectionKind(
             header="class {name}" if kind == "qos" else f"class type {kind} {{name}}",
@@ -255,7 +262,6 @@ def _policy_kinds(kind: str) -> dict[str, kit.SectionKind]:
             inside=kind,
             missing=words.NO_SUCH_CLASS,
             entering=_has_class_map if kind == "qos" else lambda *_: None,
-            changed=kit.apply_ports,
         ),
     }
 
@@ -266,10 +272,9 @@ KINDS = {
         header="class-map type qos match-any {name}",
         typed="class-map type qos [ match-any | match-all ] <name>",
         prompt="{host}(config-cmap-qos)# ",
-        settings=MATCHES,
+        settings=(kit.setting("match dscp <dscps>"), kit.setting("match cos <cos>")),
         missing=words.NO_CLASS_MAP,
         kept=kit.kept_by(words.CLASS_MAP_USED, section="qos-class"),
-        changed=kit.apply_ports,
     ),
     **{name: each for kind in IN_CLASS for name, each in _policy_kinds(kind).items()},
     "system": kit.SectionKind(
@@ -278,6 +283,5 @@ KINDS = {
         removable=False,
         prompt="{host}(config-sys-qos)# ",
         settings=IN_SYSTEM,
-        changed=kit.apply_ports,
     ),
 }

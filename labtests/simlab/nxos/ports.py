@@ -1,6 +1,5 @@
 """`interface Ethernet1/1`: what is configured on a port, and what the port does then."""
 
-from labtests.network import GroupMemory
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.nxos import fcoe, policies, watchdog
 from labtests.simlab.switch_cli.chassis import PfcMode
@@ -9,13 +8,9 @@ MTU = 1500
 _PFC = "priority-flow-control mode"
 SETTINGS = (
     kit.setting("description <text>"),
-    kit.setting(
-        f"{_PFC} {{ auto | on | off }}",
-        default=f"{_PFC} auto",
-        undo=(f"{_PFC} [ auto | on | off ]",),
-    ),
+    kit.setting(f"{_PFC} {{ auto | on | off }}", default=f"{_PFC} auto", optional=True),
     *watchdog.AT_A_PORT,
-    kit.setting("mtu <mtu>", default=f"mtu {MTU}", undo=("mtu [ <mtu> ]",)),
+    kit.setting("mtu <mtu>", default=f"mtu {MTU}", optional=True),
     *policies.IN_PORT,
     kit.setting("shutdown"),
 )
@@ -33,34 +28,17 @@ def mtu_bytes(port: kit.CliSection) -> int:
     return longest
 
 
-def _headroom(switch: kit.EmulatedSwitch, port: kit.CliSection) -> int | None:
-    """The network has one headroom for all lossless groups of a port: the largest counts."""
-    buffers = policies.pause_buffers(switch, port).values()
-    cells = [(each.size - each.pause) // policies.CELL_BYTES for each in buffers]
-    return max(cells, default=None)
-
-
-def _thresholds(switch: kit.EmulatedSwitch, port: kit.CliSection) -> dict[int, GroupMemory]:
-    """By class: static, once they are configured. Until then the network's own threshold holds."""
-    return {
-        queue: GroupMemory(
-            xoff_cells=each.pause // policies.CELL_BYTES,
-            xon_offset_cells=(each.pause - each.resume) // policies.CELL_BYTES,
-            guaranteed_cells=0,
-        )
-        for queue, each in policies.pause_buffers(switch, port).items()
-    }
-
-
 def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
+    buffers = policies.pause_buffers(switch, port)
     switch.apply(
         port.name,
         kit.PortBehaviour(
             shutdown="shutdown" in port.lines,
             pfc=pfc_mode(port),
             no_drop=policies.no_drop(switch),
-            headroom_cells=_headroom(switch, port),
-            thresholds=_thresholds(switch, port),
+            # the network has one headroom for all lossless groups of a port: the largest counts
+            headroom_cells=max((each.headroom_cells for each in buffers.values()), default=None),
+            thresholds={queue: each.memory() for queue, each in buffers.items()},
             trust="dscp",  # by the port's own map, in which all may be of group 0
             dscp_map=policies.dscp_map(switch, port),
             schedule=policies.schedule(switch, port),

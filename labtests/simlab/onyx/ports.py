@@ -19,7 +19,7 @@ ROOT = (
         line=f"{_PFC} enable force",
         default=f"{_PFC} enable force",
         default_on=True,
-        undo=(f"{_PFC} enable [ force ]",),
+        optional=True,
     ),
     kit.setting(
         f"{_PFC} priority <priority> enable",
@@ -152,7 +152,7 @@ def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
 
 
 KINDS = {
-    "": kit.SectionKind(settings=ROOT, changed=kit.apply_ports),
+    "": kit.SectionKind(settings=ROOT),
     "interface": kit.SectionKind(settings=SETTINGS, changed=_changed),
 }
 

@@ -28,6 +28,7 @@ from labtests.simlab.switch_cli.configuration import (
     CliSetting,
     CommandRefused,
     SectionKind,
+    apply_ports,
     setting,
     top,
 )
@@ -35,7 +36,7 @@ from labtests.simlab.switch_cli.device import CliSwitch
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
 from labtests.simlab.switch_cli.objects import kept_by, object_views, objects, refers
 from labtests.simlab.switch_cli.session import CliSession
-from labtests.simlab.switch_cli.switch import EmulatedSwitch, apply_ports
+from labtests.simlab.switch_cli.switch import EmulatedSwitch
 
 __all__ = [
     "Chassis",

@@ -16,6 +16,7 @@ from labtests.network import (
     DeadlockDetection,
     EdgeClass,
     GroupMemory,
+    GuardCounters,
     PauseTimeout,
     PfcWatchdog,
     RateLimit,
@@ -124,6 +125,14 @@ class Chassis(ABC):
         if self._headroom.get(port) is not None or link is None:
             return self._headroom.get(port) or 0
         return headroom_for(link.speed_bits_per_s, link.length_m)
+
+    def pfc_works(self, port: str) -> bool:
+        """Whether PFC is in operation at the port; not without a cable."""
+        return port in self.network.ports and self.network.pfc_operational(port)
+
+    def guard_counters(self, port: str) -> tuple[GuardCounters, ...]:
+        """What the port's guard did to its eight queues; none without a cable."""
+        return self.network.guards.counters(port) if port in self.network.ports else ()
 
     def hidden(self, port: str) -> HiddenCounters:
         """Counters of the port that a fault hides."""

@@ -136,13 +136,19 @@ class CliSetting:
 
 
 def setting(
-    pattern: str, *, key: str = "", undo: Iterable[str] | None = None, **more: Any
+    pattern: str,
+    *,
+    key: str = "",
+    undo: Iterable[str] | None = None,
+    optional: bool = False,
+    **more: Any,
 ) -> CliSetting:
-    """A CliSetting with the default key and undo form, unless given."""
+    """A CliSetting with the default key and undo form, unless given. `optional`: what stands behind
+    the key may be left out there, or not."""
     key = key or first_words(pattern)
-    return CliSetting(
-        pattern=pattern, key=key, undo=(key,) if undo is None else tuple(undo), **more
-    )
+    if undo is None:
+        undo = (f"{key} [ {pattern.removeprefix(key).strip()} ]" if optional else key,)
+    return CliSetting(pattern=pattern, key=key, undo=tuple(undo), **more)
 
 
 _PLACE = re.compile(r"<([^>]+)>")
@@ -151,6 +157,14 @@ _PLACE = re.compile(r"<([^>]+)>")
 def fill(template: str, values: Mapping[str, Any]) -> str:
     """The template with the values in its `<places>`."""
     return _PLACE.sub(lambda place: str(values[place[1]]), template).strip()
+
+
+def apply_ports(switch: Any, section: CliSection) -> None:
+    """A section has changed that ports may follow."""
+    for port in (
+        switch.configuration.of("interface").values() if section.kind != "interface" else ()
+    ):
+        switch.changed(port)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +181,7 @@ class SectionKind:
     """The kind of the enclosing section; empty at the top level."""
     missing: str = ""
     """What the switch says when no section has the name."""
-    changed: Callable[[Any, CliSection], None] = _nothing
+    changed: Callable[[Any, CliSection], None] = apply_ports
     """Called with the switch and the section after a change: applies it to the network."""
     typed: str = ""
     """What makes or enters one: the last word is its name (see objects.py)."""

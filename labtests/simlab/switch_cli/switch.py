@@ -13,12 +13,6 @@ from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
 
 
-def apply_ports(switch: "EmulatedSwitch", section: CliSection) -> None:
-    """A section has changed that ports may follow."""
-    for port in switch.configuration.of("interface").values():
-        switch.changed(port)
-
-
 class EmulatedSwitch(Chassis):
     """One switch, as commands see it."""
 
