@@ -18,7 +18,7 @@ from labtests.capabilities.records import (
     SchedulingSetting,
     WredQueue,
 )
-from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.marking import MarkingInBytes, red_curve
 from labtests.drivers.nxos.configuration import Block, Classes, Configured, PolicyPlace, configured
 from labtests.drivers.nxos.policies import IPQOS, PolicySetting, Use, in_force, of_switch, without
 from labtests.drivers.nxos.queuing import QUEUING, TableRow
@@ -110,14 +110,9 @@ class _Egress(PolicySetting[s.T]):
                 f"its thresholds cannot be read from {lines[0]!r}",
                 "write minimum and maximum threshold, drop-probability and weight out",
             )
-        return WredQueue(
-            queue=queue,
-            low_limit=int(found["low"]) * _BYTES[found["low_unit"]],
-            high_limit=int(found["high"]) * _BYTES[found["high_unit"]],
-            drop_probability_percent=int(found["percent"]),
-            weighting_exponent=int(found["weight"]),
-            ecn=found["ecn"] is not None,
-        )
+        low, high = (int(found[n]) * _BYTES[found[f"{n}_unit"]] for n in ("low", "high"))
+        percent, weight = int(found["percent"]), int(found["weight"])
+        return red_curve(queue, (low, high), percent, ecn=found["ecn"] is not None, exponent=weight)
 
 
 class NxosEcn(_Egress[EcnSetting], MarkingInBytes):
