@@ -43,8 +43,8 @@ class Neighbour:
     """Who is at the other end of a port, by LLDP (IEEE 802.1AB). "" where it does not say."""
 
     port: str
-    name: str
-    port_id: str
+    name: str = ""
+    port_id: str = ""
     port_description: str = ""
 
 

@@ -10,6 +10,20 @@ from labtests.capabilities.settings import ECN, Setting
 from labtests.drivers.parts import PlatformPart
 
 
+def red_curve(
+    queue: int, limits: tuple[int, int], percent: int, *, ecn: bool, exponent: int = 0
+) -> WredQueue:
+    """The curve of a queue; without an exponent where the queue of the moment counts."""
+    return WredQueue(
+        queue=queue,
+        low_limit=limits[0],
+        high_limit=limits[1],
+        drop_probability_percent=percent,
+        weighting_exponent=exponent,
+        ecn=ecn,
+    )
+
+
 class MarkingInBytes(PlatformPart, Setting[EcnSetting], EcnMarking, EcnCurves):
     """Curves as they are given, by queue: two settings with the same ones are one."""
 

@@ -15,9 +15,10 @@ ERRORS = frozenset({c.RX_ERRORS, c.RX_CRC_ERRORS, c.TX_ERRORS})
 
 def unit_of(counter: str) -> str:
     """What a counter counts, by its name."""
-    if counter in (c.WATCHDOG_SHUTDOWNS, c.WATCHDOG_RESTORED):
+    if counter in (c.WATCHDOG_SHUTDOWNS, c.WATCHDOG_RESTORED, c.CARRIER_CHANGES):
         return "events"
-    return "bytes" if counter.endswith("_bytes") else "packets"
+    last = counter.rpartition("_")[2]
+    return last if last in ("bytes", "frames") else "packets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,11 @@ class Answered:
         self,
         sources: Mapping[str, str],
         counted: Callable[[int, str], tuple[int | None, str]],
-        unit: str = "",
     ) -> tuple[Reading, ...]:
         """Of each queue or priority the counters that have these sources: number, and why there is
         none."""
         return tuple(
-            replace(self, index=n).reading((name, unit or unit_of(name)), value, words, why)
+            replace(self, index=n).reading((name, unit_of(name)), value, words, why)
             for n in range(8)
             for name, words in sources.items()
             for value, why in (counted(n, name),)
@@ -83,12 +83,22 @@ class Counted:
     missing: str
 
     def of(
-        self, thing: str, word: str, counter: tuple[str, str], at: tuple[Scope, int | None]
+        self, thing: str, word: str, counter: str, scope: Scope = "port", index: int | None = None
     ) -> Reading:
         """One counter of one thing."""
         value = self.counts.get(thing, {}).get(word)
         words = f"{self.source}: {thing} {word}".replace("  ", " ")
-        return Answered(self.reply, self.port, *at).reading(counter, value, words, self.missing)
+        at = Answered(self.reply, self.port, scope, index)
+        return at.reading((counter, unit_of(counter)), value, words, self.missing)
+
+    def of_eight(self, things: str, words: Mapping[str, str], scope: Scope) -> tuple[Reading, ...]:
+        """Of each queue or priority, which is a thing of this name with its number in it (`UC{}`),
+        the counters of these words."""
+        return tuple(
+            self.of(things.format(n), word, counter, scope, n)
+            for n in range(8)
+            for word, counter in words.items()
+        )
 
     def sum(self, word: str, counter: str, meant: Callable[[str], bool]) -> Reading:
         """Packets of all things that are meant, at the port. Where one is not known, the sum is
@@ -98,4 +108,4 @@ class Counted:
         whole = sum(known) if known and len(known) == len(told) else None
         words = f"{self.source}: {word} of {', '.join(told) or 'nothing'}"
         at = Answered(self.reply, self.port)
-        return at.reading((counter, "packets"), whole, words, self.missing)
+        return at.reading((counter, unit_of(counter)), whole, words, self.missing)

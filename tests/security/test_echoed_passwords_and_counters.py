@@ -26,8 +26,8 @@ from labtests.core.redaction import Redaction
 from labtests.drivers.displays import Unfit
 from labtests.drivers.linux.ethtool import parse_ethtool_statistics
 from labtests.drivers.parsing import MOST_LINES, lines
+from labtests.drivers.sonic.counters import parse_queue_counters
 from labtests.drivers.sonic.driver import parse_version
-from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.drivers.sonic.session import count
 from labtests.inventory import Endpoint, load
 from labtests.inventory.recorded import expect_sound

@@ -12,8 +12,8 @@ from labtests.core.errors import LoginRefused, UnreadableOutput
 from labtests.drivers.cumulus.profiles import parse_qos
 from labtests.drivers.linux.qdisc import parse_tc_qdiscs
 from labtests.drivers.linux_switch.qdiscs import parse_qdiscs
+from labtests.drivers.sonic.counters import parse_queue_counters
 from labtests.drivers.sonic.database import parse_table
-from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.inventory import Device, Management
 from labtests.transport.protocol import Reply
 from labtests.transport.ssh import terminal

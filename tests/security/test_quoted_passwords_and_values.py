@@ -59,6 +59,14 @@ def test_no_longest_frame_is_no_mtu(limit):
         limit.commands("Ethernet1/1", 1522, 0, db)
 
 
+@pytest.mark.parametrize("wanted", [89, 9239, 65_535])
+def test_a_length_that_sonic_does_not_take_is_refused(wanted):
+    """sonic-port.yang: an MTU of 68 to 9216."""
+    db = Db({"PORT": {"Ethernet0": {"mtu": "9100"}}})
+    with pytest.raises(CommandRejected, match="give 90 to 9238"):
+        SonicFrameLimit("sw").commands("Ethernet0", 9122, wanted, db)
+
+
 def test_a_class_above_seven_is_no_value_of_a_dscp_map():
     expect_value("dscp_map", (7,) * 64)
     with pytest.raises(NoSuchValue):

@@ -16,10 +16,10 @@ from labtests.network import UdpRequest
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import tabulated
-from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.sonic import SonicBox, showing
 from labtests.simlab.sonic.database import CELL_BYTES, POOL
-from labtests.simlab.sonic.watermarks import PolledWatermarks, shows
+from labtests.simlab.sonic.watermarks import PolledWatermarks
 
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
@@ -56,7 +56,7 @@ def box(lab: SimulatedLab) -> SonicBox:
 
 
 def shown(lab: SimulatedLab, named: str) -> str:
-    return showing.COMMANDS[named][0](box(lab).chassis, ())
+    return showing.SHOW[named](box(lab).chassis)
 
 
 def recording(name: str) -> list[str]:
@@ -149,19 +149,18 @@ def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
 
 @pytest.fixture
 def held(lab: SimulatedLab) -> PolledWatermarks:
-    return box(lab).watermarks
+    return box(lab).chassis.watermarks
 
 
 @pytest.mark.parametrize("name", HELD)
-def test_a_display_of_watermarks_is_as_recorded(held: PolledWatermarks, name: str) -> None:
+def test_a_display_of_watermarks_is_as_recorded(lab: SimulatedLab, name: str) -> None:
     lines = recording(name)
     begins, (heads, *rows) = table(lines)
-    printed = tabulated(heads, rows)
-    assert printed.splitlines() == lines[begins : begins + len(rows) + 2]
-    shown = shows(held)[HELD[name]]().splitlines()
-    assert shown[0] == lines[0]
+    assert tabulated(heads, rows).splitlines() == lines[begins : begins + len(rows) + 2]
+    printed = shown(lab, HELD[name]).splitlines()
+    assert printed[0] == lines[0]
     recorded = [head for head in heads if head not in ("UC8", "UC9")]
-    assert table(shown)[1][0] == recorded
+    assert table(printed)[1][0] == recorded
 
 
 def loaded(lab: SimulatedLab, ms: int) -> None:
@@ -179,9 +178,62 @@ def loaded(lab: SimulatedLab, ms: int) -> None:
     lab.advance(200_000_000)
 
 
-def cell(held: PolledWatermarks, kind: str, port: str, column: str) -> str:
-    _, (heads, *rows) = table(held.table(kind).splitlines())
+def cell(lab: SimulatedLab, kind: str, port: str, column: str) -> str:
+    _, (heads, *rows) = table(showing.watermark(box(lab).chassis, kind).splitlines())
     return next(row[heads.index(column)] for row in rows if row[0] == port)
+
+
+def called(lab: SimulatedLab, line: str) -> str:
+    """What a program prints for root. Raises Refused, NotEmulated."""
+    program, *words = line.split()
+    process: Any = SimpleNamespace(user="root")
+    call = Call(host=box(lab), process=process, argv=(program, *words))
+    return str(box(lab).programs()[program](call))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("config qos reload more", "Got unexpected extra argument (more)"),
+        ("counterpoll show more", "Got unexpected extra argument (more)"),
+        ("counterpoll queue enable 500", "Got unexpected extra argument (500)"),
+        ("pfcwd interval 200 300", "Got unexpected extra argument (300)"),
+        ("show version more", "Got unexpected extra argument (more)"),
+        ("sonic-clear queue watermark unicast 3", "Got unexpected extra argument (3)"),
+        ("counterpoll queue interval", "Missing argument."),
+        ("config interface mtu Ethernet0", "Missing argument."),
+    ],
+)
+def test_words_that_are_too_many_or_too_few_are_told_from_each_other(
+    lab: SimulatedLab, line: str, problem: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        called(lab, line)
+    (path,) = re.findall(r"Usage: (.*) \[OPTIONS\]", str(refused.value))
+    assert line.startswith(path)
+    assert path.split()[-1] not in ("more", "300", "Ethernet0")
+    assert str(refused.value).endswith(f"\nError: {problem}\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sonic-db-cli CONFIG_DB HSET PFC_WD|Ethernet0 detection_time soon",
+        "sonic-db-cli CONFIG_DB HSET SCHEDULER|scheduler.0 weight much",
+        "sonic-db-cli CONFIG_DB HDEL WRED_PROFILE|AZURE_LOSSLESS green_max_threshold",
+        "config ecn -profile AZURE_LOSSLESS -gmin 4000000",  # above its gmax
+    ],
+)
+def test_what_orchagent_can_make_nothing_of_leaves_the_ports_as_they_were(
+    lab: SimulatedLab, line: str
+) -> None:
+    network = lab.network.switch("SN2700")
+    called(lab, "config qos reload")
+    before = [(network.schedule(p), network.wred(p), network.guards.get(p)) for p in PORTS]
+    called(lab, line)
+    now = [(network.schedule(p), network.wred(p), network.guards.get(p)) for p in PORTS]
+    assert now == before
+    assert "Ethernet0:3" in called(lab, "pfcwd show stats -e Ethernet0:3")
 
 
 @pytest.mark.parametrize(
@@ -194,10 +246,8 @@ def cell(held: PolledWatermarks, kind: str, port: str, column: str) -> str:
 def test_what_only_a_real_box_does_is_no_unknown_command(
     lab: SimulatedLab, program: str, line: str
 ) -> None:
-    process: Any = SimpleNamespace(user="root")
-    call = Call(host=box(lab), process=process, argv=(program, *line.split()))
     with pytest.raises(NotEmulated):
-        box(lab).programs()[program](call)
+        called(lab, f"{program} {line}")
 
 
 def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
@@ -206,13 +256,13 @@ def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
     chassis.change(chassis.db.reload_qos)
     loaded(lab, 5)
-    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
+    assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     peak = network.queue_counters("Ethernet0")[3].peak_cells * CELL_BYTES
     group = network.group_counters("Ethernet4")[3]
     lab.advance(60_000_000_000)
-    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == str(peak) != "0"
-    assert cell(held, "pg_shared", "Ethernet4", "PG3") == str(group.peak_shared_cells * CELL_BYTES)
-    assert cell(held, "buffer_pool", POOL, "Bytes") != "0"
+    assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == str(peak) != "0"
+    assert cell(lab, "pg_shared", "Ethernet4", "PG3") == str(group.peak_shared_cells * CELL_BYTES)
+    assert cell(lab, "buffer_pool", POOL, "Bytes") != "0"
 
 
 def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
@@ -222,13 +272,13 @@ def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
     chassis.change(chassis.db.reload_qos)
     loaded(lab, 5)
     held.clear("q_shared_uni")
-    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "0"
+    assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "0"
     lab.advance(60_000_000_000)
-    stale = cell(held, "q_shared_uni", "Ethernet0", "UC3")
+    stale = cell(lab, "q_shared_uni", "Ethernet0", "UC3")
     assert int(stale) > 0
     held.clear("q_shared_uni")
     lab.advance(60_000_000_000)
-    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "0"
+    assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "0"
 
 
 def test_polls_are_as_configured_and_a_reboot_forgets_all(
@@ -238,7 +288,7 @@ def test_polls_are_as_configured_and_a_reboot_forgets_all(
     entry = chassis.db.tables["FLEX_COUNTER_TABLE"]["PG_WATERMARK"]
     chassis.change(lambda: entry.update(POLL_INTERVAL="1000"))
     lab.advance(1_500_000_000)
-    assert cell(held, "pg_headroom", "Ethernet4", "PG3") == "0"
-    assert cell(held, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
+    assert cell(lab, "pg_headroom", "Ethernet4", "PG3") == "0"
+    assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
-    assert cell(held, "pg_headroom", "Ethernet4", "PG3") == "N/A"
+    assert cell(lab, "pg_headroom", "Ethernet4", "PG3") == "N/A"

@@ -10,20 +10,20 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings
 
-from labtests.drivers.sonic import database, driver, interfaces, pfc, queues, watchdog, watermarks
+from labtests.drivers.sonic import counters, database, driver, interfaces, watermarks
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "sonic"
 PARSERS = {
-    "counters": interfaces.parse_counters,
-    "group_drops": queues.parse_group_drops,
+    "counters": counters.parse_counters,
+    "group_drops": counters.parse_group_drops,
     "lldp": driver.parse_lldp,
-    "pfc_counters": pfc.parse_pfc_counters,
-    "queue_counters": queues.parse_queue_counters,
+    "pfc_counters": counters.parse_pfc_counters,
+    "queue_counters": counters.parse_queue_counters,
     "status": interfaces.parse_status,
     "table": database.parse_table,
     "version": driver.parse_version,
-    "watchdog_stats": watchdog.parse_stats,
+    "watchdog_stats": counters.parse_stats,
     "watermarks": watermarks.parse_watermarks,
-    "wred_counters": queues.parse_wred_counters,
+    "wred_counters": counters.parse_wred_counters,
 }
 ALL = PlatformRecordings(FOLDER, PARSERS)

@@ -8,8 +8,8 @@ import pytest
 
 from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.sonic import egress, maps, pfc
+from labtests.drivers.sonic.counters import parse_queue_counters
 from labtests.drivers.sonic.database import DbSetting, parse_table
-from labtests.drivers.sonic.queues import parse_queue_counters
 from labtests.transport.protocol import Reply
 
 

@@ -12,7 +12,8 @@ from labtests.capabilities.device import WatchdogTelemetry
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.capabilities.settings import PFC, PFC_WATCHDOG, WATCHDOG_TIMES
 from labtests.core.errors import CommandRejected, UnreadableOutput
-from labtests.drivers.sonic.watchdog import OFF, parse_stats
+from labtests.drivers.sonic.counters import parse_stats
+from labtests.drivers.sonic.watchdog import OFF
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
 from labtests.transport.commands import root

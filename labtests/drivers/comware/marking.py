@@ -22,6 +22,7 @@ from labtests.drivers.comware.session import CLI, QUIT, ConfigSection, Lines, li
 from labtests.drivers.comware.shared import SharedSetting, Users
 from labtests.drivers.comware.values import COMWARE, many, record
 from labtests.drivers.displays import PortDisplay, read
+from labtests.drivers.marking import red_curve
 from labtests.drivers.parsing import refuse, whole_lines
 from labtests.transport.asking import Asking, ask
 from labtests.transport.protocol import Reply
@@ -89,14 +90,7 @@ def applied_wred_table(reply: Reply, section: ConfigSection) -> str | None:
 
 # -- what a port applies ---------------------------------------------------------------------------
 
-_DEFAULT_CURVE = WredQueue(
-    queue=0,
-    low_limit=100,
-    high_limit=1000,
-    drop_probability_percent=10,
-    weighting_exponent=9,
-    ecn=False,
-)
+_DEFAULT_CURVE = red_curve(0, (100, 1000), 10, ecn=False, exponent=9)
 """A WRED table as created (HPE 5900, 5130 HI, 6125XLG, 11900 references; H3C's sample table)."""
 
 _SHOWN = ("display", "qos", "wred", "table", "name")

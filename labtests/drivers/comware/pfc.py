@@ -173,7 +173,7 @@ class PfcFrames(ComwarePart, PfcTelemetry):
             (received, sent), missing = _frames(found, priority)
             return received if counter == PFC_RX_FRAMES else sent, missing
 
-        return Answered(reply, port, "priority").of_eight(_SOURCES, counted, "frames")
+        return Answered(reply, port, "priority").of_eight(_SOURCES, counted)
 
 
 def _frames(found: PfcPort | None, priority: int) -> tuple[tuple[int | None, int | None], str]:

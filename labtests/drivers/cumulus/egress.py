@@ -7,7 +7,7 @@ from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, Shares
 from labtests.drivers.cumulus import profiles as p
-from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.marking import MarkingInBytes, red_curve
 from labtests.drivers.sharing import round_robin
 
 QUEUES = range(8)
@@ -37,16 +37,7 @@ def curves_of(leaves: p.Leaves) -> Marked:
             continue
         if most > 100 or low > high:
             raise p.Unclear(f"{' '.join(at)}: {low} to {high} bytes, {most} %: no curve")
-        found.add(
-            r.WredQueue(
-                queue=queue,
-                low_limit=low,
-                high_limit=high,
-                drop_probability_percent=most,
-                weighting_exponent=0,
-                ecn=ecn,
-            )
-        )
+        found.add(red_curve(queue, (low, high), most, ecn=ecn))
         if ecn and red:
             drops.add(queue)
     return frozenset(found), frozenset(drops)

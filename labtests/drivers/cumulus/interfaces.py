@@ -31,13 +31,13 @@ _OPERATIONAL = ("up", "down", "testing", "unknown", "dormant", "notpresent", "lo
 """RFC 2863, 3.1.14."""
 _FEC = {"rs": "rs", "baser": "baser", "off": "off"}
 _COUNTERS = {
-    "in-pkts": (c.RX_PACKETS, "packets"),
-    "in-errors": (c.RX_ERRORS, "packets"),
-    "in-drops": (c.NET_RX_DROPPED, "packets"),
-    "out-pkts": (c.TX_PACKETS, "packets"),
-    "out-errors": (c.TX_ERRORS, "packets"),
-    "out-drops": ("tx_discards", "packets"),
-    "carrier-transitions": (c.CARRIER_CHANGES, "events"),
+    "in-pkts": c.RX_PACKETS,
+    "in-errors": c.RX_ERRORS,
+    "in-drops": c.NET_RX_DROPPED,
+    "out-pkts": c.TX_PACKETS,
+    "out-errors": c.TX_ERRORS,
+    "out-drops": "tx_discards",
+    "carrier-transitions": c.CARRIER_CHANGES,
 }
 """What is discarded on the way out may be what queues count: no loss of its own."""
 
@@ -103,10 +103,7 @@ class CumulusInterfaces(PlatformPart, LinkState, ErrorsAmongCounters):
             source=reply.command,
             missing="this release does not show it under `link stats`",
         )
-        return tuple(
-            counted.of("stats", word, counter, ("port", None))
-            for word, counter in _COUNTERS.items()
-        )
+        return tuple(counted.of("stats", word, name) for word, name in _COUNTERS.items())
 
 
 class CumulusFrameLimit(NvueSetting[int | None], FrameLimit):

@@ -24,12 +24,12 @@ from labtests.drivers.cumulus.session import (
 )
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN, refuse, whole_lines
+from labtests.drivers.standing import OURS, base_of, is_own, own_name
 from labtests.drivers.states import StateSetting
 from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
-OURS = "labtests-"
 DEFAULT = "default-global"
 MOST_LEAVES = 256
 """Of a profile. A map of all DSCPs and tags has 75."""
@@ -271,14 +271,12 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
     def meant(self, applied: Applied, port: str, wanted: M, own: Leaves) -> Applied:
         """The port applies what means this: what its own stands for, what it applies now, else a
         profile of its own."""
-        ours, base = f"{OURS}{port}", applied.profile
-        if _own(base, port):
-            base = base.removeprefix(ours).removeprefix("-")
+        base = base_of(applied.profile, port)
         for name in (base or DEFAULT, applied.profile or DEFAULT):
             leaves = applied.profiles.get(name, {})
             if (leaves or name == DEFAULT) and self._fits(applied, name, leaves, wanted):
                 return self._tidied(applied.applying(name), port)
-        name = f"{ours}-{base}" if base else ours
+        name = own_name(port, base)
         if not NAME.fullmatch(name):
             problem = f"{name} would not be a valid profile name"
             raise self.reject(
@@ -299,7 +297,7 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
         kept = {
             name: leaves
             for name, leaves in applied.profiles.items()
-            if not _own(name, port) or name == applied.profile
+            if not is_own(name, port) or name == applied.profile
         }
         return replace(applied, profiles=kept)
 
@@ -314,10 +312,6 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
             yield nv("set", *at, after.profile) if after.profile else nv("unset", *at)
         for name in before.profiles.keys() - after.profiles.keys():
             yield nv("unset", "qos", self.feature, name)
-
-
-def _own(name: str, port: str) -> bool:
-    return name == f"{OURS}{port}" or name.startswith(f"{OURS}{port}-")
 
 
 class Unclear(Exception):

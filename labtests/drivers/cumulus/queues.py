@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import DropTelemetry, PfcTelemetry, QueueTelemetry
-from labtests.capabilities.readings import Reading, Scope
+from labtests.capabilities.readings import Reading
 from labtests.drivers.cumulus.session import expected, shown
 from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.parsing import READ_AGAIN
@@ -35,15 +35,8 @@ _SIDES = {
 }
 _MOST = 16
 """Queues of a port: 8 to 15 are of multicast packets."""
-_FORWARDED = {
-    "tx-frames": (c.QUEUE_FORWARDED_PACKETS, "packets"),
-    "tx-bytes": (c.QUEUE_FORWARDED_BYTES, "bytes"),
-}
-_PAUSES = {
-    "rx-pause-frames": (c.PFC_RX_FRAMES, "frames"),
-    "tx-pause-frames": (c.PFC_TX_FRAMES, "frames"),
-}
-_ON: tuple[Scope, None] = ("port", None)
+_FORWARDED = {"tx-frames": c.QUEUE_FORWARDED_PACKETS, "tx-bytes": c.QUEUE_FORWARDED_BYTES}
+_PAUSES = {"rx-pause-frames": c.PFC_RX_FRAMES, "tx-pause-frames": c.PFC_TX_FRAMES}
 Counts = dict[str, dict[str, int | None]]
 """By queue, group, priority or side, and the switch's own word."""
 
@@ -89,17 +82,16 @@ class CumulusQueues(PlatformPart, QueueTelemetry, DropTelemetry, PfcTelemetry):
         return (
             at.reading((c.BUFFER_DROPPED_IN_PACKETS, "packets"), _all(refused),
                        f"{groups.source}: {' and '.join(lost)}", groups.missing),
-            sides.of("tx-stats", "ecn-marked-packets", (c.ECN_MARKED_PACKETS, "packets"), _ON),
+            sides.of("tx-stats", "ecn-marked-packets", c.ECN_MARKED_PACKETS),
             queues.sum(_WRED, "queue_wred_dropped_packets", lambda name: int(name) in QUEUES),
-            sides.of("tx-stats", "mc-buffer-discards",
-                     ("other_queues_dropped_packets", "packets"), _ON),
+            sides.of("tx-stats", "mc-buffer-discards", "other_queues_dropped_packets"),
         )  # fmt: skip
 
     def pfc_counters(self, ports: tuple[str, ...]) -> Asking[tuple[Reading, ...]]:
         """One display of each port."""
         shown_ = yield from _counted(*ports)
         return tuple(
-            each[_PFC].of(str(priority), word, counter, ("priority", priority))
+            each[_PFC].of(str(priority), word, counter, "priority", priority)
             for each in shown_
             for word, counter in _PAUSES.items()
             for priority in range(8)
@@ -137,12 +129,12 @@ def _whole(counted: Counted) -> Counted:
 def _of_queue(counted: Counted, queue: int) -> Iterator[Reading]:
     name, at = str(queue), Answered(counted.reply, counted.port, "queue", queue)
     for word, counter in _FORWARDED.items():
-        yield counted.of(name, word, counter, ("queue", queue))
+        yield counted.of(name, word, counter, "queue", queue)
     told = counted.counts.get(name, {})
     lost = _all([told.get(_TAIL), told.get(_WRED)])
     words = f"{counted.source}: {name} {_TAIL} and {_WRED}"
     yield at.reading((c.QUEUE_DROPPED_PACKETS, "packets"), lost, words, counted.missing)
-    yield counted.of(name, _MARKS, (c.QUEUE_MARKED_PACKETS, "packets"), ("queue", queue))
+    yield counted.of(name, _MARKS, c.QUEUE_MARKED_PACKETS, "queue", queue)
 
 
 def _all(told: list[int | None]) -> int | None:

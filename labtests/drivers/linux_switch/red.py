@@ -15,6 +15,7 @@ from labtests.drivers.linux_switch.handles import Handle
 from labtests.drivers.linux_switch.idling import DEFAULT_BITS_PER_S, bandwidth_for, idle_exponent
 from labtests.drivers.linux_switch.qdiscs import Qdisc, Red
 from labtests.drivers.linux_switch.tree import Leaf, Tree
+from labtests.drivers.marking import red_curve
 from labtests.transport.commands import Word
 
 OURS = "labtests-red"
@@ -89,14 +90,9 @@ def curve_of(leaf: Leaf) -> WredQueue | None:
     red = None if leaf.red is None else leaf.red.red
     if red is None:
         return None
-    return WredQueue(
-        queue=leaf.queue,
-        low_limit=red.min_bytes,
-        high_limit=red.max_bytes,
-        drop_probability_percent=round(100 * (red.probability or 0)),
-        weighting_exponent=red.ewma or 0,
-        ecn=red.ecn,
-    )
+    percent, exponent = round(100 * (red.probability or 0)), red.ewma or 0
+    limits = (red.min_bytes, red.max_bytes)
+    return red_curve(leaf.queue, limits, percent, ecn=red.ecn, exponent=exponent)
 
 
 def detail_of(leaf: Leaf) -> Detail | None:

@@ -132,4 +132,4 @@ class NxosPfcFrames(NxosPart, PfcTelemetry):
             value = shown[name][priority] if shown else None
             return value, "the switch shows nothing of this port"
 
-        return Answered(reply, port, "priority").of_eight(_SOURCES, counted, "frames")
+        return Answered(reply, port, "priority").of_eight(_SOURCES, counted)

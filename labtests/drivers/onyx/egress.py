@@ -17,7 +17,7 @@ from labtests.capabilities.device import QueueShares, Shares
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import PortDisplay
 from labtests.drivers.displays.trees import parse_any
-from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.marking import MarkingInBytes, red_curve
 from labtests.drivers.onyx.session import OnyxSetting, Told
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.sharing import round_robin
@@ -75,15 +75,7 @@ def _curve(queue: int, told: Told) -> tuple[r.WredQueue, bool, int] | None:
     if low > high:
         told.node.refuse(f"has thresholds from {low} to {high}")
     dropped = told["RED dropped packets"].number()
-    curve = r.WredQueue(
-        queue=queue,
-        low_limit=low,
-        high_limit=high,
-        drop_probability_percent=100,
-        weighting_exponent=0,
-        ecn=mode == "ecn",
-    )
-    return curve, unit == "relative", dropped
+    return red_curve(queue, (low, high), 100, ecn=mode == "ecn"), unit == "relative", dropped
 
 
 CONGESTION = PortDisplay(

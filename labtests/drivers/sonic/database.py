@@ -13,17 +13,16 @@ from typing import ClassVar
 
 from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
-from labtests.drivers.answers import expect_success
 from labtests.drivers.displays.json_answers import json_shown
 from labtests.drivers.linux.session import ShellSetting
 from labtests.drivers.parsing import refuse
-from labtests.drivers.sonic.session import SONIC, database, set_fields
+from labtests.drivers.sonic.session import SONIC, asked, database, set_fields
+from labtests.drivers.standing import OURS, base_of, own_name
 from labtests.drivers.states import StateSetting
-from labtests.transport.asking import Asking, ask_each
+from labtests.transport.asking import Asking
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
-OURS = "labtests-"
 MOST_ENTRIES = 4096
 """Of a table. A port of a large switch has 20 queues."""
 LONGEST = 512
@@ -39,6 +38,8 @@ FIELDS = {
     "BUFFER_PROFILE": "profile",
 }
 """By what field each of the others is referred to."""
+SIGNED = ("dynamic_th",)
+"""Fields that may be below 0."""
 Entry = Mapping[str, str]
 Table = Mapping[str, Entry]
 _NOTHING: Entry = {}
@@ -65,14 +66,10 @@ class Db:
         kept = {key: entry for key, entry in entries.items() if entry is not None}
         return Db({**self.tables, table: kept})
 
-    def keys(self, table: str, port: str) -> Iterator[tuple[str, frozenset[int]]]:
-        """The entries of a port in a table with keys `Ethernet0|3-4`, and which numbers each is
-        about. Old releases have several ports in one key."""
-        yield from numbered(self.tables[table], port)
-
 
 def numbered(keys: Iterable[str], port: str) -> Iterator[tuple[str, frozenset[int]]]:
-    """Those of a port."""
+    """Of keys such as `Ethernet0|3-4` a port's, and which numbers each is about. Old releases
+    have several ports in one key."""
     for key in keys:
         ports, _, numbers = key.partition("|")
         match = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", numbers)
@@ -104,8 +101,8 @@ def _changes(table: str, key: str, before: Db, after: Db) -> Iterator[Shell]:
 # -- references ------------------------------------------------------------------------------------
 
 
-def _name(reference: str) -> str:
-    """Releases up to 202012 write `[SCHEDULER|name]`."""
+def named(reference: str) -> str:
+    """What is referred to. Releases up to 202012 write `[SCHEDULER|name]`."""
     match = re.fullmatch(r"\[[A-Z_]+\|(.*)\]", reference)
     return match[1] if match else reference
 
@@ -115,42 +112,36 @@ def tidied(db: Db) -> Db:
     been cut off."""
     entries = [entry for table in BINDINGS for entry in db.tables.get(table, {}).values()]
     for pool in FIELDS.keys() & db.tables.keys():
-        told = {_name(entry.get(FIELDS[pool], "")) for entry in entries}
+        told = {named(entry.get(FIELDS[pool], "")) for entry in entries}
         unused = (n for n in db.tables[pool] if n.startswith(OURS) and n not in told)
         db = db.having(pool, dict.fromkeys(unused))
     return db
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A field that refers to an entry of another table: `pool`."""
 
     table: str
     key: str
     pool: str
-    place: str
-    """Which port, and which queue of it: short, for a name has 32 characters."""
+
+    @property
+    def place(self) -> str:
+        """Which port, and which queue of it: short, for a name has 32 characters."""
+        return re.sub("[^A-Za-z0-9_-]", "_", self.key.removeprefix("Ethernet").replace("|", "-"))
 
     def name(self, db: Db) -> str:
         """What it refers to, "" for nothing."""
-        return _name(db.entry(self.table, self.key).get(FIELDS[self.pool], ""))
+        return named(db.entry(self.table, self.key).get(FIELDS[self.pool], ""))
 
-    def found(self, db: Db) -> Entry | None:
-        """That; None where it refers to nothing, or to what is not there."""
-        return db.tables[self.pool].get(self.name(db))
+    def found(self, db: Db) -> Entry:
+        """That; without fields where it refers to nothing, or to what is not there."""
+        return db.entry(self.pool, self.name(db))
 
     def base(self, db: Db) -> str:
         """What it refers to, or what ours stands for there."""
-        name = self.name(db)
-        return name.removeprefix(self._own).removeprefix("-") if self.is_ours(name) else name
-
-    @property
-    def _own(self) -> str:
-        return f"{OURS}{self.place}"
-
-    def is_ours(self, name: str) -> bool:
-        """Whether it was made for this place."""
-        return name == self._own or name.startswith(f"{self._own}-")
+        return base_of(self.name(db), self.place)
 
     def referring(self, db: Db, name: str) -> Db:
         """It refers to this, or to nothing."""
@@ -168,14 +159,8 @@ class Slot:
         for name in (named, base, self.name(db)):
             if (entry := db.tables[self.pool].get(name)) is not None and fits(entry):
                 return self.referring(db, name)
-        name = f"{self._own}-{base}" if base else self._own
-        start = self.found(db) or _NOTHING
-        return self.referring(db.having(self.pool, {name: own(start)}), name)
-
-
-def short(port: str) -> str:
-    """A port in a name of ours."""
-    return re.sub("[^A-Za-z0-9_]", "_", port.removeprefix("Ethernet"))
+        name = own_name(self.place, base)
+        return self.referring(db.having(self.pool, {name: own(self.found(db))}), name)
 
 
 # -- settings --------------------------------------------------------------------------------------
@@ -188,16 +173,11 @@ def parse_table(reply: Reply) -> Table:
         refuse(reply, "it is not a table of entries")
     if len(shown) > MOST_ENTRIES:
         refuse(reply, f"it has {len(shown)} entries, and no table of a switch {MOST_ENTRIES}")
-    found = {
-        key: {name: value if isinstance(value, str) else str(value) for name, value in each.items()}
-        for key, each in shown.items()
-    }
+    found = {key: {name: str(each[name]) for name in each} for key, each in shown.items()}
     for text in (text for key, entry in found.items() for text in (key, *entry, *entry.values())):
         if len(text) > LONGEST or not text.isprintable():
-            refuse(
-                reply,
-                f"an entry has {excerpt(repr(text), 80)}, which is neither a name nor a value",
-            )
+            told = excerpt(repr(text), 80)
+            refuse(reply, f"an entry has {told}, which is neither a name nor a value")
     return found
 
 
@@ -207,16 +187,10 @@ def _is_entry(each: object) -> bool:
 
 def read_tables(*tables: str) -> Asking[Db]:
     """These, as they are now; `{}` where there is none."""
-    empty = (json.dumps({name: {}}) for name in tables)
-    replies = yield from ask_each(
-        *(
-            program("sonic-cfggen", "-a", e, "-d", "--var-json", n)
-            for n, e in zip(tables, empty, strict=True)
-        )
-    )
-    for reply in replies:
-        expect_success(reply, SONIC)
-    return Db({name: parse_table(each) for name, each in zip(tables, replies, strict=True)})
+    empty = {name: json.dumps({name: {}}) for name in tables}
+    words = ("-d", "--var-json")
+    replies = yield from asked(*(program("sonic-cfggen", "-a", empty[n], *words, n) for n in empty))
+    return Db({name: parse_table(each) for name, each in zip(empty, replies, strict=True)})
 
 
 class DbSetting(ShellSetting[T], StateSetting[T, Db]):
@@ -243,9 +217,17 @@ class DbSetting(ShellSetting[T], StateSetting[T, Db]):
     def _change(self, port: str, before: Db, after: Db) -> Commands:
         return differences(before, tidied(after))
 
-    def number(self, where: str, entry: Entry, field: str, default: int | None = None) -> int:
+    def referred(self, db: Db, slot: Slot) -> Entry | None:
+        """What it refers to; None for nothing."""
+        name = slot.name(db)
+        if name and name not in db.tables[slot.pool]:
+            problem = f"{slot.table}|{slot.key} refers to it, and it is not there"
+            raise self.reject(f"{slot.pool}|{name}", problem, "make it")
+        return slot.found(db) if name else None
+
+    def number(self, where: str, entry: Entry, field: str, usual: int | str = "") -> int:
         """A field that is a whole number."""
-        text = entry.get(field, "" if default is None else str(default))
-        if re.fullmatch("[0-9]{1,18}", text) is None:
+        text, sign = entry.get(field, str(usual)), "-?" if field in SIGNED else ""
+        if re.fullmatch(f"{sign}[0-9]{{1,18}}", text) is None:
             raise self.reject(where, f"{field} is {text!r}, not a whole number", "correct it")
         return int(text)

@@ -2,24 +2,25 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.facts import Neighbour, Neighbours
-from labtests.drivers.displays import Table, read_table
+from labtests.drivers.displays import Table, first_said, read_table
 from labtests.drivers.linux.links import DateClock
-from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
+from labtests.drivers.parsing import incomplete, refuse, whole_lines
 from labtests.drivers.parts import PlatformPart, drivers
-from labtests.drivers.sonic.database import Db, read_tables
+from labtests.drivers.sonic.counters import SonicCounters, SonicQueues
+from labtests.drivers.sonic.database import Db, named, numbered, read_tables
 from labtests.drivers.sonic.egress import SonicEcn, SonicScheduling
-from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicInterfaces
+from labtests.drivers.sonic.interfaces import SonicFrameLimit, SonicLinks
 from labtests.drivers.sonic.maps import SonicDscpMap, SonicQueueMap, SonicTrust
-from labtests.drivers.sonic.pfc import SonicPfc, SonicPfcFrames
-from labtests.drivers.sonic.queues import SonicQueues
+from labtests.drivers.sonic.pfc import SonicPfc
 from labtests.drivers.sonic.session import NOTATION, show
 from labtests.drivers.sonic.streams import SonicStreams
 from labtests.drivers.sonic.thresholds import SonicMemory, SonicThresholds
-from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogCounters, SonicWatchdogTimes
+from labtests.drivers.sonic.watchdog import SonicWatchdog, SonicWatchdogTimes
 from labtests.drivers.sonic.watermarks import SonicWatermarkPolls, SonicWatermarks
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -37,41 +38,34 @@ _SETTINGS = (
 # -- who it is -------------------------------------------------------------------------------------
 
 _TOLD = {"SONiC Software Version": "sonic", "HwSKU": "model", "ASIC": "asic"}
+_VERSION = [re.compile(rf"^\s*{words}: (?P<{name}>.*)") for words, name in _TOLD.items()]
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
     """`sonic`, `model` (HwSKU) and `asic`. The rest is the build, the box and its containers."""
-    found: dict[str, str] = {}
-    for text in whole_lines(reply):
-        name, colon, value = text.strip().partition(": ")
-        if colon and name in _TOLD:
-            found.setdefault(_TOLD[name], kept(reply, value.strip(), name))
-    if missing := [name for name, told in _TOLD.items() if told not in found]:
-        incomplete(reply, f"there is no line `{missing[0]}:`")
+    found = {name: text.strip() for name, text in first_said(reply, *_VERSION).items()}
+    if missing := [name for name, text in found.items() if not text]:
+        incomplete(reply, f"it has no line that tells the {missing[0]}")
     return found
 
 
 _TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
+_MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 LLDP = Table(
     about=NOTATION.columns(
         {"LocalPort": "port:port", "RemoteDevice": "name:rest?", "RemotePortID": "port_id:rest?"}
-        | {"Capability": "capability:[A-Z]+?", "RemotePortDescr": "description:rest?"}
+        | {"Capability": ":[A-Z]+?", "RemotePortDescr": "port_description:rest?"}
     ),
-    make=lambda **told: Neighbour(
-        port=told["port"],
-        name=told.get("name", ""),
-        port_id=_plain(told.get("port_id", "")),
-        port_description=told.get("description", ""),
-    ),
+    make=Neighbour,
     passed=re.compile(rf"Capability codes:.*|{_TOTAL.pattern}"),
     rowwise=True,
 )
 
 
-def _plain(port_id: str) -> str:
+def _plain(found: Neighbour) -> Neighbour:
     """A MAC address by its digits."""
-    is_mac = re.fullmatch("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}", port_id)
-    return port_id.replace(":", "").lower() if is_mac else port_id
+    is_mac = _MAC.fullmatch(found.port_id)
+    return replace(found, port_id=found.port_id.replace(":", "").lower()) if is_mac else found
 
 
 def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
@@ -84,7 +78,7 @@ def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
     found = read_table(reply, LLDP)
     if len(found) != int(total[1]):
         refuse(reply, f"it says {total[1]} entries and shows {len(found)}")
-    front = {each.port: each for each in found if each.port != "eth0"}
+    front = {each.port: _plain(each) for each in found if each.port != "eth0"}
     if len(front) != sum(each.port != "eth0" for each in found):
         refuse(reply, "a port has two neighbours", "see `show lldp neighbors`")
     return tuple(front.values())
@@ -97,18 +91,16 @@ _TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE")
 
 def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
     for port in ports:
-        guard: Any = db.tables["PFC_WD"].get(port)
-        if guard is not None:
-            yield (
-                f"{port}: the PFC watchdog may shut a queue in a run (action "
-                f"{guard.get('action', 'drop')} after {guard.get('detection_time', '?')} ms; "
-                f"`pfcwd stop {port}`)"
-            )
+        if port in db.tables["PFC_WD"]:
+            guard = db.entry("PFC_WD", port)
+            action, after_ms = guard.get("action", "drop"), guard.get("detection_time", "?")
+            told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"
+            yield f"{port}: the PFC watchdog may shut a queue in a run ({told})"
         if db.entry("PORT", port).get("pfc_asym") == "on":
             yield f"{port}: asymmetric PFC: it obeys the pauses of all priorities (`pfc_asym: on`)"
-        named = {db.entry("QUEUE", key).get("scheduler", "") for key, _ in db.keys("QUEUE", port)}
-        named.add(db.entry("PORT_QOS_MAP", port).get("scheduler", ""))
-        for name in sorted(name.removeprefix("[SCHEDULER|").removesuffix("]") for name in named):
+        entries = [db.entry("QUEUE", key) for key, _ in numbered(db.tables["QUEUE"], port)]
+        entries.append(db.entry("PORT_QOS_MAP", port))
+        for name in sorted({named(entry.get("scheduler", "")) for entry in entries}):
             if db.entry("SCHEDULER", name).get("pir", "").strip("0"):
                 yield f"{port}: it is shaped, slower than its link (SCHEDULER|{name}: pir)"
 
@@ -130,7 +122,7 @@ class SonicState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
 
 
 _PARTS = (
-    *(SonicQueues, SonicPfcFrames, SonicWatchdogCounters, SonicWatermarks, SonicMemory),
-    *(SonicInterfaces, SonicStreams, SonicState),
+    *(SonicQueues, SonicCounters, SonicWatermarks, SonicMemory),
+    *(SonicLinks, SonicStreams, SonicState),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

@@ -5,53 +5,55 @@ of green packets: all are, unless something colours them.
 """
 
 import re
-from collections.abc import Callable
-from typing import ClassVar
+from abc import abstractmethod
+from typing import ClassVar, Generic, TypeVar
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, RateLimitedQueues, Shares
 from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
-from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.marking import MarkingInBytes, red_curve
 from labtests.drivers.sharing import round_robin, with_most
-from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, short
+from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, numbered
 
+M = TypeVar("M")
 QUEUES = range(8)
 _MARKS_GREEN = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 _MARKS_OTHERS = ("ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red")
 
 
-class _Queues(DbSetting[s.T]):
-    """A setting of the entries of a port's queues."""
+class _Queues(DbSetting[s.T], Generic[s.T, M]):
+    """A setting that is what the entries mean which a port's queues refer to: an M of each."""
 
     pool: ClassVar[str]
 
+    @abstractmethod
+    def means(self, queue: int, name: str, entry: Entry) -> M:
+        """What an entry of this name does to a queue. Raises CommandRejected."""
+
     def slot(self, db: Db, port: str, queue: int) -> Slot:
         """What the queue refers to."""
-        keys = [key for key, queues in db.keys("QUEUE", port) if queue in queues]
+        keys = [key for key, queues in numbered(db.tables["QUEUE"], port) if queue in queues]
         if len(keys) > 1:
-            raise self.reject(
-                f"QUEUE|{keys[1]}", f"{keys[0]} has queue {queue}, too", "remove one of them"
-            )
-        key = keys[0] if keys else f"{port}|{queue}"
-        place = f"{short(port)}-{queue}"
-        return Slot(table="QUEUE", key=key, pool=self.pool, place=place)
+            problem = f"{keys[0]} has queue {queue}, too"
+            raise self.reject(f"QUEUE|{keys[1]}", problem, "remove one of them")
+        return Slot("QUEUE", keys[0] if keys else f"{port}|{queue}", self.pool)
 
-    def referred(self, db: Db, slot: Slot) -> Entry | None:
-        """What the queue refers to; None for nothing."""
-        entry = slot.found(db)
-        if entry is None and slot.name(db):
-            problem = f"QUEUE|{slot.key} refers to it, and it is not there"
-            raise self.reject(f"{self.pool}|{slot.name(db)}", problem, "make it")
-        return entry
+    def now(self, db: Db, port: str, queue: int) -> M:
+        """What is done to the queue."""
+        slot = self.slot(db, port, queue)
+        return self.means(queue, slot.name(db), self.referred(db, slot) or {})
 
-    def meant(
-        self, db: Db, slot: Slot, fits: Callable[[Entry], bool], own: Entry, named: str = ""
-    ) -> Db:
-        """The queue refers to what fits. An entry of several queues cannot say it of one."""
-        if not slot.key.endswith("|" + slot.place.rpartition("-")[2]) or "," in slot.key:
+    def meant(self, db: Db, slot: Slot, wanted: M, own: Entry, named: str = "") -> Db:
+        """The queue refers to what means this. An entry of several queues cannot say it of one."""
+        if not re.fullmatch(r"[^,]+\|[0-7]", slot.key):
             problem = "this entry is not about one queue of one port"
             remedy = "give each queue of the port an entry of its own"
             raise self.reject(f"QUEUE|{slot.key}", problem, remedy)
+        queue = int(slot.key[-1])
+
+        def fits(entry: Entry) -> bool:
+            return self.means(queue, "", entry) == wanted
+
         if not slot.base(db) and fits({}):
             return slot.referring(db, "")
         return slot.meaning(db, fits, lambda entry: {**_others(entry, own), **own}, named)
@@ -64,7 +66,7 @@ def _others(entry: Entry, own: Entry) -> Entry:
     return {name: value for name, value in entry.items() if name not in told}
 
 
-class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
+class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingInBytes):
     """RED of each queue. A queue that is not in the setting drops at the tail. The profile of a
     setting says which WRED profile each queue has: `3 AZURE_LOSSLESS, 4 AZURE_LOSSLESS`."""
 
@@ -76,20 +78,15 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
 
     def value(self, db: Db, port: str) -> EcnSetting:
         """As configured."""
-        slots = {queue: self.slot(db, port, queue) for queue in QUEUES}
-        curves = [self._curve(queue, slot, db) for queue, slot in slots.items()]
-        found = tuple(each for each in curves if each is not None)
-        names = ", ".join(f"{each.queue} {slots[each.queue].name(db)}" for each in found)
-        return EcnSetting(profile=names, queues=found) if found else EcnSetting()
+        found = tuple(curve for queue in QUEUES if (curve := self.now(db, port, queue)))
+        names = (f"{n.queue} {self.slot(db, port, n.queue).name(db)}" for n in found)
+        return EcnSetting(profile=", ".join(names), queues=found) if found else EcnSetting()
 
-    def _curve(self, queue: int, slot: Slot, db: Db) -> WredQueue | None:
-        return self.curve(queue, slot.name(db), self.referred(db, slot) or {})
-
-    def curve(self, queue: int, name: str, entry: Entry) -> WredQueue | None:
+    def means(self, queue: int, name: str, entry: Entry) -> WredQueue | None:
         """What a profile does to green packets; None where it neither marks nor drops them."""
         where = f"WRED_PROFILE|{name}"
-        marks = self._known(where, entry, "ecn", "ecn_none", (*_MARKS_GREEN, *_MARKS_OTHERS))
-        drops = self._known(where, entry, "wred_green_enable", "false", ("true", "false"))
+        marks = self._word(where, entry, "ecn", *_MARKS_OTHERS, *_MARKS_GREEN)
+        drops = self._word(where, entry, "wred_green_enable", "false", "true")
         ecn = marks in _MARKS_GREEN
         if not ecn and drops == "false":
             return None
@@ -99,20 +96,11 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
         )
         if percent > 100 or low > high:
             raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
-        return WredQueue(
-            queue=queue,
-            low_limit=low,
-            high_limit=high,
-            drop_probability_percent=percent,
-            weighting_exponent=0,
-            ecn=ecn,
-        )
+        return red_curve(queue, (low, high), percent, ecn=ecn)
 
-    def _known(
-        self, where: str, entry: Entry, field: str, usual: str, words: tuple[str, ...]
-    ) -> str:
-        """Another word may be read by the switch as any of these."""
-        told = entry.get(field, usual)
+    def _word(self, where: str, entry: Entry, field: str, *words: str) -> str:
+        """One of these, the first if none is told. Another may be read by the switch as any."""
+        told = entry.get(field, words[0])
         if told not in words:
             raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
         return told
@@ -121,20 +109,11 @@ class SonicEcn(_Queues[EcnSetting], MarkingInBytes):
         named = dict(re.findall(r"([0-7]) ([^ ,]+)", wanted.profile or ""))
         curves = {each.queue: each for each in wanted.queues}
         for queue in QUEUES:
-            db = self._one(db, port, queue, curves.get(queue), named.get(str(queue), ""))
+            slot, curve, name = self.slot(db, port, queue), curves.get(queue), named.get(str(queue))
+            if self.now(db, port, queue) != curve or name not in (None, slot.name(db)):
+                db = db if curve else slot.referring(db, "")
+                db = self.meant(db, slot, curve, _profile(curve) if curve else {}, name or "")
         return db
-
-    def _one(self, db: Db, port: str, queue: int, curve: WredQueue | None, name: str) -> Db:
-        slot = self.slot(db, port, queue)
-        if self._curve(queue, slot, db) == curve and name in ("", slot.name(db)):
-            return db
-
-        def fits(entry: Entry) -> bool:
-            return self.curve(queue, "", entry) == curve
-
-        if curve is None:
-            return self.meant(slot.referring(db, ""), slot, fits, {})
-        return self.meant(db, slot, fits, _profile(curve), name)
 
 
 def _profile(curve: WredQueue) -> Entry:
@@ -145,8 +124,7 @@ def _profile(curve: WredQueue) -> Entry:
         "{}_max_threshold": str(curve.high_limit),
         "{}_drop_probability": str(curve.drop_probability_percent),
     }
-    colours = ("green", "yellow", "red")
-    fields = {name.format(colour): value for colour in colours for name, value in told.items()}
+    fields = {n.format(c): told[n] for c in ("green", "yellow", "red") for n in told}
     return {"ecn": "ecn_all" if curve.ecn else "ecn_none", **fields}
 
 
@@ -154,7 +132,7 @@ _BITS = 8
 """Of a byte."""
 
 
-class SonicScheduling(_Queues[SchedulingSetting], QueueShares, RateLimitedQueues):
+class SonicScheduling(_Queues[SchedulingSetting, QueueSchedule], QueueShares, RateLimitedQueues):
     """Strict priority (the highest queue first), or a weight by bytes (DWRR), and the most that a
     queue may send (`pir`, in bytes a second: SONiC QoS Scheduler and Shaping HLD, 3.2.1; 0: as much
     as the port). A queue without a scheduler has the weight 1 (SAI)."""
@@ -165,13 +143,10 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares, RateLimitedQueues
 
     def value(self, db: Db, port: str) -> SchedulingSetting:
         """As configured."""
-        queues = tuple(self._served(queue, self.slot(db, port, queue), db) for queue in QUEUES)
+        queues = tuple(self.now(db, port, queue) for queue in QUEUES)
         return SchedulingSetting(discipline="wrr", unit="byte-count", queues=queues)
 
-    def _served(self, queue: int, slot: Slot, db: Db) -> QueueSchedule:
-        return self.served(queue, slot.name(db), self.referred(db, slot) or {})
-
-    def served(self, queue: int, name: str, entry: Entry) -> QueueSchedule:
+    def means(self, queue: int, name: str, entry: Entry) -> QueueSchedule:
         """What a scheduler does. WRR, by packets, is refused."""
         where, kind = f"SCHEDULER|{name}", entry.get("type", "DWRR")
         most = self._most(where, entry)
@@ -190,18 +165,10 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares, RateLimitedQueues
 
     def _made(self, db: Db, port: str, wanted: SchedulingSetting) -> Db:
         for each in wanted.queues:
-            db = self._one(db, port, each)
+            slot = self.slot(db, port, each.queue)
+            if self.now(db, port, each.queue) != each or slot.base(db) != slot.name(db):
+                db = self.meant(db, slot, each, self._told(each))
         return db
-
-    def _one(self, db: Db, port: str, wanted: QueueSchedule) -> Db:
-        slot = self.slot(db, port, wanted.queue)
-        if self._served(wanted.queue, slot, db) == wanted and slot.base(db) == slot.name(db):
-            return db
-
-        def fits(entry: Entry) -> bool:
-            return self.served(wanted.queue, "", entry) == wanted
-
-        return self.meant(db, slot, fits, self._told(wanted))
 
     def _told(self, each: QueueSchedule) -> Entry:
         most = each.most_bits_per_s
@@ -221,5 +188,4 @@ class SonicScheduling(_Queues[SchedulingSetting], QueueShares, RateLimitedQueues
         self, scheduling: SchedulingSetting, queue: int, most_bits_per_s: int
     ) -> SchedulingSetting:
         """In whole bytes a second."""
-        most = most_bits_per_s // _BITS * _BITS
-        return with_most(scheduling, queue, most)
+        return with_most(scheduling, queue, most_bits_per_s // _BITS * _BITS)

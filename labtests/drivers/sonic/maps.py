@@ -10,7 +10,8 @@ from labtests.capabilities import settings as s
 from labtests.capabilities.records import TrustSetting
 from labtests.core.output import excerpt
 from labtests.drivers.maps import DscpMapSetting
-from labtests.drivers.sonic.database import OURS, Db, DbSetting, Entry, Slot, short
+from labtests.drivers.sonic.database import Db, DbSetting, Slot
+from labtests.drivers.standing import OURS
 
 _DSCP, _QUEUE, GROUP = "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"
 _NUMBER = re.compile("NULL|0|[1-9][0-9]?")
@@ -20,7 +21,7 @@ _USUAL, _SAME = tuple(dscp // 8 for dscp in range(64)), tuple(range(8))
 
 def slot_of(port: str, pool: str) -> Slot:
     """The map that a port refers to."""
-    return Slot(table="PORT_QOS_MAP", key=port, pool=pool, place=short(port))
+    return Slot("PORT_QOS_MAP", port, pool)
 
 
 class _Maps(DbSetting[s.T]):
@@ -28,30 +29,22 @@ class _Maps(DbSetting[s.T]):
 
     def numbers(self, db: Db, slot: Slot, size: int) -> tuple[int, ...] | None:
         """What the port's map says; None where it has none."""
-        if not slot.name(db):
-            return None
-        entry, where = slot.found(db), f"{slot.pool}|{slot.name(db)}"
+        entry, where = self.referred(db, slot), f"{slot.pool}|{slot.name(db)}"
         if entry is None:
-            raise self.reject(where, f"{slot.key} refers to it, and it is not there", "make it")
+            return None
         if odd := sorted(name for name in entry if not _NUMBER.fullmatch(name)):
             problem = f"it maps {excerpt(odd[0], 80)!r}, which is not a number"
             raise self.reject(where, problem, "write whole numbers without zeros before them")
-        return tuple(self._class(where, entry, n) for n in range(size))
-
-    def _class(self, where: str, entry: Entry, number: int) -> int:
-        """A value that the map leaves out is TC or queue 0 (SAI)."""
-        found = self.number(where, entry, str(number), 0)
-        if found not in _SAME:
-            raise self.reject(where, f"it maps {number} to {found}", "use classes 0 to 7")
+        found = tuple(self.number(where, entry, str(n), 0) for n in range(size))  # none: 0 (SAI)
+        if wrong := [n for n in range(size) if found[n] not in _SAME]:
+            problem = f"it maps {wrong[0]} to {found[wrong[0]]}"
+            raise self.reject(where, problem, "use classes 0 to 7")
         return found
 
     def mapped(self, db: Db, slot: Slot, wanted: tuple[int, ...]) -> Db:
         """The port refers to a map that says this."""
-
-        def fits(entry: Entry) -> bool:
-            return tuple(self._class(slot.pool, entry, n) for n in range(len(wanted))) == wanted
-
-        return slot.meaning(db, fits, lambda _: {str(n): str(c) for n, c in enumerate(wanted)})
+        own = {str(n): str(c) for n, c in enumerate(wanted)}
+        return slot.meaning(db, lambda e: all(e.get(n, "0") == own[n] for n in own), lambda _: own)
 
 
 class SonicTrust(_Maps[TrustSetting]):

@@ -6,18 +6,19 @@ what is in the database, so that one which is not there is `{}`, and not an empt
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from labtests.core.output import excerpt
-from labtests.drivers import displays
 from labtests.drivers.answers import Complaint, Tool, expect_success
-from labtests.drivers.displays import Notation, Unfit, ValueKind
+from labtests.drivers.displays import Notation, Table, Unfit, ValueKind, read_variant, variants
 from labtests.drivers.parsing import kept, refuse
 from labtests.drivers.readings import Counted
-from labtests.transport.asking import Asking, ask
+from labtests.transport.asking import Asking, ask_each
 from labtests.transport.commands import Shell, Word, program, root
 from labtests.transport.protocol import Reply
 
+T = TypeVar("T")
 PORTS_REMEDY = "check the interface name in the testbed file against `show interfaces status`"
 _COMPLAINTS = {
     r"Root privileges are required": "log in as root, or set `become: true` for this device",
@@ -60,15 +61,21 @@ _CACHED = re.compile(r'Last cached time was (.+)|"cached_time": "([^"]+)"')
 def since(reply: Reply) -> str:
     """Since when an answer counts, where somebody has given `sonic-clear`."""
     found = _CACHED.search(reply.text)
-    if found is None:
-        return ""
-    return f", since {kept(reply, (found[1] or found[2]).strip(), 'that time')}"
+    told = (found[1] or found[2]).strip() if found else ""
+    return f", since {kept(reply, told, 'that time')}" if found else ""
+
+
+def asked(*questions: Shell) -> Asking[tuple[Reply, ...]]:
+    """Their answers. Raises CommandRejected, ToolMissing."""
+    replies = yield from ask_each(*questions)
+    for reply in replies:
+        expect_success(reply, SONIC)
+    return replies
 
 
 def show(*named: Word) -> Asking[Reply]:
     """The answer to a `show`. Raises CommandRejected, ToolMissing."""
-    reply = yield from ask(program("show", *named))
-    expect_success(reply, SONIC)
+    (reply,) = yield from asked(program("show", *named))
     return reply
 
 
@@ -82,30 +89,57 @@ def set_fields(table: str, key: str, fields: Mapping[str, str]) -> Shell:
     return database("HSET", table, key, *(word for pair in fields.items() for word in pair))
 
 
-Counts = dict[str, dict[str, int | None]]
-"""By queue, group or priority, and the switch's own word; None for N/A."""
-Parser = Callable[[Reply], dict[str, Counts]]
+# -- displays of ports -----------------------------------------------------------------------------
+
+Numbers = dict[str, int | None]
+"""By the switch's own word; None for N/A."""
+Counts = dict[str, Numbers]
+"""By queue, group or priority."""
+Parser = Callable[[Reply], dict[str, T]]
 
 
-def counted(port: str, parse: Parser, *words: Word) -> Asking[Counted]:
-    """What a `show` counts at a port."""
-    reply = yield from show(*words)
-    return counted_by(reply, port, parse)
+def by_port(*tables: Table[tuple[str, T]]) -> Parser[T]:
+    """Reads a display that is one of these tables, whose records are of ports."""
+    return lambda reply: dict(read_variant(reply, tables))
 
 
-def counted_by(reply: Reply, port: str, parse: Parser) -> Counted:
-    """The same, of an answer."""
-    return Counted(
-        reply=reply,
-        port=port,
-        counts=of_port(reply, port, parse(reply)),
-        source=f"{reply.command}{since(reply)}",
-        missing="the switch says N/A: it is not polled (`counterpoll show`), or not supported",
-    )
+def releases(heads: Mapping[str, str], make: Callable[..., tuple[str, T]]) -> Parser[T]:
+    """Reads a display that has some columns in some releases only (tables.variants)."""
+    return by_port(*variants(NOTATION, heads, make=make, passed=PASSED))
 
 
-def of_port(reply: Reply, port: str, found: Mapping[str, displays.lines.T]) -> displays.lines.T:
+def of_numbers(
+    head: str, names: Iterable[str], word: str = "", beside: re.Pattern[str] = PASSED
+) -> Table[tuple[str, Any]]:
+    """A table with a number of each port in each column; `word` is what that is called then."""
+
+    def row(port: str, **found: int | None) -> tuple[str, Any]:
+        return port, {name: {word: n} for name, n in found.items()} if word else found
+
+    columns = {head: "port:port"} | {name: f"{name}:count" for name in names}
+    return Table(about=NOTATION.columns(columns), make=row, passed=beside)
+
+
+def of_port(reply: Reply, port: str, parse: Parser[T]) -> T:
     """What is shown of this port."""
+    found = parse(reply)
     if port not in found:
         refuse(reply, f"{port} is not shown", PORTS_REMEDY)
     return found[port]
+
+
+def counted(port: str, parse: Parser[Counts], *words: Word) -> Asking[Counted]:
+    """What a `show` counts at a port."""
+    return counted_by((yield from show(*words)), port, parse)
+
+
+def counted_by(reply: Reply, port: str, parse: Parser[Counts]) -> Counted:
+    """The same, of an answer."""
+    counts: Counts = of_port(reply, port, parse)
+    return Counted(
+        reply=reply,
+        port=port,
+        counts=counts,
+        source=f"{reply.command}{since(reply)}",
+        missing="the switch says N/A: it is not polled (`counterpoll show`), or not supported",
+    )

@@ -14,10 +14,7 @@ from labtests.drivers.sonic.watermarks import SonicWatermarks
 from labtests.drivers.streamed import Streamed, leaves_of
 from labtests.transport.asking import Asking
 
-SAMPLED = (
-    "/COUNTERS/{port}",
-    "/COUNTERS/{port}/Queues",
-)
+SAMPLED = ("/COUNTERS/{port}", "/COUNTERS/{port}/Queues")
 _WATERMARKS = "/PERIODIC_WATERMARKS/{port}/PriorityGroups"
 _PFC = f"{SAMPLED[0]}/SAI_PORT_STAT_PFC_{{index}}_"
 _QUEUE = f"{SAMPLED[1]}/{{port}}:{{index}}/SAI_QUEUE_STAT_"
@@ -41,13 +38,9 @@ class SonicStreams(PlatformPart, Streaming):
 
     def stream_table(self) -> StreamTable:
         """See Streaming."""
-        told = {port: port for port in self.ports}
+        told, optional = {port: port for port in self.ports}, (_WATERMARKS,)
         return StreamTable(
-            sampled=SAMPLED,
-            optional=(_WATERMARKS,),
-            leaves=LEAVES,
-            target="COUNTERS_DB",
-            told=told,
+            sampled=SAMPLED, optional=optional, leaves=LEAVES, target="COUNTERS_DB", told=told
         )
 
     def peak_age_s(self) -> Asking[float]:

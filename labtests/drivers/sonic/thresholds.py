@@ -6,14 +6,13 @@ in BUFFER_PG): its numbers are not told.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 from labtests.capabilities.device import MemoryLimits
 from labtests.capabilities.records import BufferThresholds, PortMemory, PriorityMemory
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.drivers.parts import PlatformPart
-from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, read_tables, short
+from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, named, numbered, read_tables
 from labtests.drivers.sonic.egress import SonicEcn
 from labtests.transport.asking import Asking
 
@@ -31,20 +30,15 @@ _FIELDS = {
 
 def slots_of(db: Db, port: str) -> dict[int, Slot]:
     """What the groups of a port refer to. Beside that of lossy traffic (`Ethernet0|0`) a group may
-    have an entry with headroom (`Ethernet0|0-7`), which is told last, and holds."""
-    found = {group: slot for slot, groups in _slots(db, port) for group in groups}
-    return found | {group: slot for slot, groups in _lossless(db, port) for group in groups}
+    have an entry with headroom (`Ethernet0|0-7`), which holds."""
+    return {group: slot for slot, groups in _slots(db, port) for group in groups}
 
 
-def _slots(db: Db, port: str) -> Iterator[tuple[Slot, frozenset[int]]]:
-    for key, groups in db.keys("BUFFER_PG", port):
-        place = f"{short(port)}-{key.partition('|')[2]}"
-        yield Slot(table="BUFFER_PG", key=key, pool=PROFILE, place=place), groups
-
-
-def _lossless(db: Db, port: str) -> Iterator[tuple[Slot, frozenset[int]]]:
-    each = _slots(db, port)
-    return ((slot, groups) for slot, groups in each if "xoff" in (slot.found(db) or {}))
+def _slots(db: Db, port: str) -> list[tuple[Slot, frozenset[int]]]:
+    """Those with headroom are told last."""
+    keys = numbered(db.tables["BUFFER_PG"], port)
+    found = [(Slot("BUFFER_PG", key, PROFILE), groups) for key, groups in keys]
+    return sorted(found, key=lambda each: "xoff" in each[0].found(db))
 
 
 class SonicThresholds(DbSetting[Thresholds]):
@@ -55,27 +49,20 @@ class SonicThresholds(DbSetting[Thresholds]):
 
     def value(self, db: Db, port: str) -> Thresholds:
         """As configured."""
+        lossless = [each for each in _slots(db, port) if "xoff" in each[0].found(db)]
         found: dict[int, Slot] = {}
-        for slot, groups in _lossless(db, port):
+        for slot, groups in lossless:
             if twice := groups & found.keys():
                 problem = f"{found[min(twice)].key} has group {min(twice)}, too"
                 raise self.reject(f"BUFFER_PG|{slot.key}", problem, "remove one of them")
             found |= dict.fromkeys(groups, slot)
-        return tuple(
-            BufferThresholds(priority=group, unit="bytes", **self.numbers(found[group], db))
-            for group in sorted(found)
-            if group < 8
-        )
+        numbers = {group: self.numbers(found[group], db) for group in range(8) if group in found}
+        return tuple(BufferThresholds(priority=n, unit="bytes", **numbers[n]) for n in numbers)
 
     def numbers(self, slot: Slot, db: Db) -> dict[str, int]:
         """By the names of BufferThresholds. Raises CommandRejected."""
-        entry, where = slot.found(db) or {}, f"{PROFILE}|{slot.name(db)}"
-        found = {
-            name: self.number(where, {field: entry[field].removeprefix("-")}, field)
-            * (-1 if name == "dynamic_exponent" and entry[field].startswith("-") else 1)
-            for name, field in _FIELDS.items()
-            if field in entry
-        }
+        entry, where = slot.found(db), f"{PROFILE}|{slot.name(db)}"
+        found = {n: self.number(where, entry, f) for n, f in _FIELDS.items() if f in entry}
         if abs(found.get("dynamic_exponent", 0)) > 8 or not _one_threshold(entry):
             problem = "it needs one of static_th and dynamic_th, the latter -8 to 8"
             raise self.reject(where, problem, "correct it")
@@ -98,17 +85,15 @@ class SonicThresholds(DbSetting[Thresholds]):
         if len(asked) > 1 or "," in slot.key:
             problem = f"it is one entry of {together} groups, which are to differ"
             raise self.reject(f"BUFFER_PG|{slot.key}", problem, "give each group one of its own")
-        wanted = self._fields(slot, asked.pop())
-        names = _FIELDS.values()
-
-        def fits(entry: Entry) -> bool:
-            return {name: _plain(v) for name, v in entry.items() if name in names} == wanted
+        wanted, names = self._fields(slot, asked.pop()), _FIELDS.values()
 
         def own(entry: Entry) -> Entry:
             self._expect_whole(db, slot, wanted)
             return {**{name: v for name, v in entry.items() if name not in names}, **wanted}
 
-        return slot.meaning(db, fits, own)
+        return slot.meaning(
+            db, lambda entry: {n: _plain(entry[n]) for n in names if n in entry} == wanted, own
+        )
 
     def _fields(self, slot: Slot, wanted: BufferThresholds) -> Entry:
         numbers = {field: getattr(wanted, name) for name, field in _FIELDS.items()}
@@ -137,8 +122,7 @@ class SonicThresholds(DbSetting[Thresholds]):
 
 def pool_of(db: Db, slot: Slot) -> str:
     """The name of the pool that a group shares, "" where that is not told."""
-    told = (slot.found(db) or {}).get("pool", "")
-    return told.removeprefix(f"[{POOL}|").removesuffix("]")
+    return named(slot.found(db).get("pool", ""))
 
 
 def _plain(text: str) -> str:
@@ -157,14 +141,11 @@ class SonicMemory(PlatformPart, MemoryLimits):
         """See MemoryLimits."""
         own, ecn = SonicThresholds(self.device), SonicEcn(self.device)
         db = yield from read_tables(*own.tables, *ecn.tables)
-        slots = slots_of(db, port)
+        told, curves = own.value(db, port), ecn.value(db, port).queues
+        pools = {group: own.pool(db, slot) for group, slot in slots_of(db, port).items()}
         return PortMemory(
-            priorities=tuple(
-                _memory(each, own.pool(db, slots[each.priority])) for each in own.value(db, port)
-            ),
-            kmax_bytes=tuple(
-                (each.queue, each.high_limit) for each in ecn.value(db, port).queues if each.ecn
-            ),
+            priorities=tuple(_memory(each, pools[each.priority]) for each in told),
+            kmax_bytes=tuple((each.queue, each.high_limit) for each in curves if each.ecn),
         )
 
 
@@ -176,5 +157,5 @@ def _memory(each: BufferThresholds, pool: Entry) -> PriorityMemory:
         reserved_bytes=each.reserved,
         static_bytes=each.static,
         alpha=None if exponent is None else 2.0**exponent,
-        pool_bytes=int(size) if size.isascii() and size.isdigit() and len(size) < 19 else None,
+        pool_bytes=int(size) if re.fullmatch("[0-9]{1,18}", size) else None,
     )

@@ -5,30 +5,26 @@ watched there. Its ranges and counters: pfcwd of sonic-utilities, pfcwdorch of s
 import math
 import re
 
-from labtests.capabilities import counters as c
 from labtests.capabilities import settings as s
-from labtests.capabilities.device import WatchdogTelemetry
-from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PortWatchdog, WatchdogTimes
-from labtests.drivers.answers import expect_success
-from labtests.drivers.displays import Table, ValueKind, read_table
-from labtests.drivers.parts import PlatformPart
-from labtests.drivers.readings import unit_of
 from labtests.drivers.sonic.database import Db, DbSetting
-from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, counted_by
-from labtests.transport.asking import Asking, ask
-from labtests.transport.commands import program
-from labtests.transport.protocol import Reply
 
 POLL_MS = 100
 DETECTION_MS, RESTORATION_MS = range(100, 5_001), range(100, 60_001)
-OFF = WatchdogTimes(
-    on=False,
-    interval_ms=POLL_MS,
-    shutdown_multiplier=1,
-    auto_restore_multiplier=0,
-    fixed_restore_multiplier=0,
-)
+
+
+def _times(detection_ms: int, restoration_ms: int, *, on: bool = True) -> WatchdogTimes:
+    unit = math.gcd(detection_ms, restoration_ms)
+    return WatchdogTimes(
+        on=on,
+        interval_ms=unit,
+        shutdown_multiplier=detection_ms // unit,
+        auto_restore_multiplier=restoration_ms // unit,
+        fixed_restore_multiplier=0,
+    )
+
+
+OFF = _times(POLL_MS, 0, on=False)
 _OURS = {"detection_time", "restoration_time", "action"}
 
 
@@ -49,14 +45,7 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         if detection not in DETECTION_MS or restoration not in (0, *RESTORATION_MS):
             problem = f"{detection} and {restoration} ms are not in 100..5000 and 100..60000"
             raise self.reject(where, problem, f"`pfcwd stop {port}`")
-        unit = math.gcd(detection, restoration)
-        return WatchdogTimes(
-            on=True,
-            interval_ms=unit,
-            shutdown_multiplier=detection // unit,
-            auto_restore_multiplier=restoration // unit,
-            fixed_restore_multiplier=0,
-        )
+        return _times(detection, restoration)
 
     def same(self, one: WatchdogTimes, other: WatchdogTimes) -> bool:
         """One that is off has no times."""
@@ -88,13 +77,10 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         return db.holding("PFC_WD", port, **usual, **times)
 
 
-def _in_ms(times: WatchdogTimes) -> tuple[int, int, int]:
+def _in_ms(of: WatchdogTimes) -> tuple[int, ...]:
     """Until a queue is shut, without a pause until it is served again, shut at most."""
-    return (
-        times.interval_ms * times.shutdown_multiplier,
-        times.interval_ms * (times.auto_restore_multiplier or 0),
-        times.interval_ms * (times.fixed_restore_multiplier or 0),
-    )
+    times = (of.shutdown_multiplier, of.auto_restore_multiplier, of.fixed_restore_multiplier)
+    return tuple(of.interval_ms * (each or 0) for each in times)
 
 
 class SonicWatchdog(DbSetting[PortWatchdog]):
@@ -121,68 +107,3 @@ class SonicWatchdog(DbSetting[PortWatchdog]):
             raise self.reject(f"PORT_QOS_MAP|{port}", problem, "switch PFC on first")
         told = {"on": lossless, "off": "", "unset": None}.get(wanted, wanted.removeprefix("of "))
         return db.holding("PORT_QOS_MAP", port, pfcwd_sw_enable=told)
-
-
-# -- what it did -----------------------------------------------------------------------------------
-
-_PAIR = ValueKind("[0-9]{1,20}/[0-9]{1,20}", lambda text: tuple(map(int, text.split("/"))))
-_COUNTED = {
-    "STORM DETECTED": c.WATCHDOG_SHUTDOWNS,
-    "RESTORED": c.WATCHDOG_RESTORED,
-    "TX DROP": c.WATCHDOG_DROPPED_OUT_PACKETS,
-    "RX DROP": c.WATCHDOG_DROPPED_IN_PACKETS,
-    "TX LAST DROP": c.WATCHDOG_LAST_DROPPED_PACKETS,
-    "RX LAST DROP": c.WATCHDOG_LAST_DROPPED_IN_PACKETS,
-}
-
-
-_WAYS = {"tx": "TX", "rx": "RX", "tx_last": "TX LAST", "rx_last": "RX LAST"}
-Pair = tuple[int, int]
-
-
-def _queue(
-    queue: str, status: str, storms: Pair, **passed_dropped: Pair
-) -> tuple[str, str, dict[str, int | None]]:
-    port, _, number = queue.rpartition(":")
-    counts = dict(zip(("STORM DETECTED", "RESTORED"), storms, strict=True))
-    counts |= {f"{word} DROP": passed_dropped[way][1] for way, word in _WAYS.items()}
-    watched = status != "N/A"
-    return port, number, {word: n if watched else None for word, n in counts.items()}
-
-
-STATS = Table(
-    about=NOTATION.also(
-        pair=_PAIR, queue=ValueKind(r"[A-Za-z][A-Za-z0-9_./|-]*:(?:0|[1-9][0-9]?)")
-    ).columns(
-        {"QUEUE": "queue:queue", "STATUS": "status:operational|stormed|N/A"}
-        | {"STORM DETECTED/RESTORED": "storms:pair", "TX OK/DROP": "tx:pair"}
-        | {"RX OK/DROP": "rx:pair", "TX LAST OK/DROP": "tx_last:pair"}
-        | {"RX LAST OK/DROP": "rx_last:pair"}
-    ),
-    make=_queue,
-)
-"""`pfcwd show stats`. A queue of status N/A is not watched: its zeros are not counted."""
-
-
-def parse_stats(reply: Reply) -> dict[str, Counts]:
-    """By port; of each queue what it counted."""
-    found: dict[str, Counts] = {}
-    for port, queue, counts in read_table(reply, STATS):
-        found.setdefault(port, {})[queue] = counts
-    return found
-
-
-class SonicWatchdogCounters(PlatformPart, WatchdogTelemetry):
-    """What it did to the queues of a port."""
-
-    def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
-        """See WatchdogTelemetry."""
-        queues = tuple(f"{port}:{queue}" for queue in range(8))
-        reply = yield from ask(program("pfcwd", "show", "stats", "-e", *queues))
-        expect_success(reply, SONIC)
-        shown = counted_by(reply, port, parse_stats)
-        return tuple(
-            shown.of(str(queue), word, (counter, unit_of(counter)), ("priority", queue))
-            for queue in range(8)
-            for word, counter in _COUNTED.items()
-        )

@@ -10,19 +10,17 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import Watermarks
-from labtests.capabilities.readings import Reading, Scope
+from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PollsMs
 from labtests.capabilities.settings import WATERMARK_POLLS
 from labtests.core.output import excerpt
-from labtests.drivers.answers import expect_success
-from labtests.drivers.displays import Table, read_table
 from labtests.drivers.parsing import refuse
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Counted
+from labtests.drivers.sonic import session as s
 from labtests.drivers.sonic.database import Db, DbSetting, read_tables
-from labtests.drivers.sonic.session import NOTATION, SONIC, Counts, of_port, show
 from labtests.drivers.sonic.thresholds import PROFILE, pool_of, slots_of
-from labtests.transport.asking import Asking, ask_each, both, side_by_side
+from labtests.transport.asking import Asking, both, side_by_side
 from labtests.transport.commands import root
 from labtests.transport.protocol import Reply
 
@@ -32,13 +30,13 @@ LATE = 1.25
 """Times the interval of polls: so far apart, at most, are two of them."""
 _FLEX = "FLEX_COUNTER_TABLE"
 _POLLED = _QUEUE, _GROUP, _POOL = ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK")
-_TYPES = ("q_shared_uni", "pg_headroom", "pg_shared", "buffer_pool")
-_SHOWS = (
-    ("queue", "watermark", "unicast"),
-    ("priority-group", "watermark", "headroom"),
-    ("priority-group", "watermark", "shared"),
-    ("buffer_pool", "watermark"),
-)
+_TYPES = {
+    "q_shared_uni": "queue watermark unicast",
+    "pg_headroom": "priority-group watermark headroom",
+    "pg_shared": "priority-group watermark shared",
+    "buffer_pool": "buffer_pool watermark",
+}
+"""Of `watermarkstat`, and what `show` calls each."""
 _KINDS = {
     "Egress shared pool occupancy per unicast queue:": c.QUEUE_PEAK_BYTES,
     "Ingress headroom per PG:": c.HEADROOM_PEAK_BYTES,
@@ -47,12 +45,11 @@ _KINDS = {
 }
 """What a display is of, by its first line."""
 _COLUMN = re.compile("(?:UC|PG)(?:0|[1-9][0-9]?)")
-_ENABLE = "`counterpoll watermark enable`"
 _NO_ENTRY = "this group has no entry in BUFFER_PG, and is shown as 0 all the same"
 _NOT_KNOWN = "the switch says N/A: it has not been polled yet, or has none"
 
 
-def parse_watermarks(reply: Reply) -> dict[str, Counts]:
+def parse_watermarks(reply: Reply) -> dict[str, s.Counts]:
     """By port, of queues (UC0) or groups (PG0): as many as the box has; or of pools. What several
     ASICs show is refused."""
     lines = [line.strip() for line in reply.text.splitlines() if line.strip()]
@@ -61,19 +58,12 @@ def parse_watermarks(reply: Reply) -> dict[str, Counts]:
         refuse(reply, "it does not begin as a display of watermarks")
     title = re.compile(re.escape(lines[0]))
     if kind == c.POOL_PEAK_BYTES:
-        columns = NOTATION.columns({"Pool": "pool:port", "Bytes": "peak:count"})
-        pools = Table(about=columns, passed=title,
-                      make=lambda pool, peak: (pool, {pool: {kind: peak}}))  # fmt: skip
-        return dict(read_table(reply, pools))
+        pools = s.by_port(s.of_numbers("Pool", ["Bytes"], kind, title))(reply)
+        return {pool: {pool: told["Bytes"]} for pool, told in pools.items()}
     heads = next((line.split()[1:] for line in lines if line.split()[0] == "Port"), [])
     if not heads or [*dict.fromkeys(heads)] != heads or not all(map(_COLUMN.fullmatch, heads)):
         refuse(reply, f"its columns are {' '.join(heads)}, and not queues or groups")
-    table = Table(
-        about=NOTATION.columns({"Port": "port:port"} | {head: f"{head}:count" for head in heads}),
-        make=lambda port, **cells: (port, {name: {kind: each} for name, each in cells.items()}),
-        passed=title,
-    )
-    return dict(read_table(reply, table))
+    return s.by_port(s.of_numbers("Port", heads, kind, title))(reply)
 
 
 class SonicWatermarks(PlatformPart, Watermarks):
@@ -81,39 +71,35 @@ class SonicWatermarks(PlatformPart, Watermarks):
 
     def watermark_age_s(self) -> Asking[float]:
         """Of the slowest of three polls."""
-        db = yield from read_tables(_FLEX)
-        problems = [problem for group in _POLLED if (problem := _not_polled(db, group))]
-        if problems:
-            raise self.reject(f"{_FLEX}|*_WATERMARK", problems[0], _ENABLE)
-        return LATE * max(_interval_ms(db, group) for group in _POLLED) / 1000
+        polls = yield from SonicWatermarkPolls(self.device).read("")
+        return LATE * max(ms for _, ms in polls) / 1000
 
     def forget_watermarks(self) -> Asking[None]:
         """One program for each kind; `sonic-clear` is the same, and has no word for pools."""
-        replies = yield from ask_each(*(root("watermarkstat", "-c", "-t", t) for t in _TYPES))
-        for reply in replies:
-            expect_success(reply, SONIC)
+        yield from s.asked(*(root("watermarkstat", "-c", "-t", each) for each in _TYPES))
 
     def watermarks(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Four of each of eight. A group without a buffer profile has none: it is shown as 0."""
         tables = read_tables(_FLEX, "BUFFER_PG", PROFILE)
-        db, shown = yield from both(tables, side_by_side([show(*words) for words in _SHOWS]))
+        asking = side_by_side([s.show(*words.split()) for words in _TYPES.values()])
+        db, shown = yield from both(tables, asking)
         why = {group: _not_polled(db, group) for group in _POLLED}
         queues, headroom, shared = (
-            _counted(reply, port, of_port(reply, port, parse_watermarks(reply)), why[group])
+            _counted(reply, port, s.of_port(reply, port, parse_watermarks), why[group])
             for reply, group in zip(shown, (_QUEUE, _GROUP, _GROUP), strict=False)
         )
         pools = {name: each[name] for name, each in parse_watermarks(shown[3]).items()}
         pool, slots = _counted(shown[3], port, pools, why[_POOL]), slots_of(db, port)
-        found = [_peak(queues, f"UC{n}", c.QUEUE_PEAK_BYTES, ("queue", n)) for n in range(8)]
+        found = [*queues.of_eight("UC{}", {c.QUEUE_PEAK_BYTES: c.QUEUE_PEAK_BYTES}, "queue")]
         for n in range(8):
-            named = pool_of(db, slots[n]) if n in slots else ""
+            its_pool = pool_of(db, slots[n]) if n in slots else ""
             for told, thing, counter in (
                 (headroom, f"PG{n}", c.HEADROOM_PEAK_BYTES),
                 (shared, f"PG{n}", c.SHARED_PEAK_BYTES),
-                (pool, named, c.POOL_PEAK_BYTES),
+                (pool, its_pool, c.POOL_PEAK_BYTES),
             ):
                 known = told if n in slots else replace(told, counts={}, missing=_NO_ENTRY)
-                found.append(_peak(known, thing, counter, ("priority", n)))
+                found.append(known.of(thing, counter, counter, "priority", n))
         return tuple(found)
 
 
@@ -127,8 +113,8 @@ class SonicWatermarkPolls(DbSetting[PollsMs]):
 
     def value(self, db: Db, port: str) -> PollsMs:
         """As configured. Raises CommandRejected where something is not polled at all."""
-        for problem in filter(None, (_not_polled(db, group) for group in _POLLED)):
-            raise self.reject(f"{_FLEX}|*_WATERMARK", problem, _ENABLE)
+        if problems := [why for group in _POLLED if (why := _not_polled(db, group))]:
+            raise self.reject(f"{_FLEX}|*_WATERMARK", problems[0], "`counterpoll watermark enable`")
         return tuple(
             (name, self.number(f"{_FLEX}|{name}", db.entry(_FLEX, name), "POLL_INTERVAL", USUAL_MS))
             for name in sorted(_POLLED)
@@ -145,23 +131,13 @@ class SonicWatermarkPolls(DbSetting[PollsMs]):
         return db
 
 
-def _counted(reply: Reply, port: str, counts: Counts, why: str) -> Counted:
+def _counted(reply: Reply, port: str, counts: s.Counts, why: str) -> Counted:
     """What a display says; nothing where it is not polled, and why."""
-    known = {} if why else counts
-    source, missing = reply.command, why or _NOT_KNOWN
-    return Counted(reply=reply, port=port, counts=known, source=source, missing=missing)
-
-
-def _peak(told: Counted, thing: str, counter: str, at: tuple[Scope, int]) -> Reading:
-    return told.of(thing, counter, (counter, "bytes"), at)
+    known, missing = {} if why else counts, why or _NOT_KNOWN
+    return Counted(reply=reply, port=port, counts=known, source=reply.command, missing=missing)
 
 
 def _not_polled(db: Db, group: str) -> str:
     """Why a watermark is never renewed, "" where it is."""
     status = db.entry(_FLEX, group).get("FLEX_COUNTER_STATUS", "disable")
     return "" if status == "enable" else f"{group} is not polled (it is {excerpt(status, 40)!r})"
-
-
-def _interval_ms(db: Db, group: str) -> int:
-    told = db.entry(_FLEX, group).get("POLL_INTERVAL", str(USUAL_MS))
-    return int(told) if re.fullmatch("[0-9]{1,6}", told) else USUAL_MS

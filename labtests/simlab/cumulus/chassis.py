@@ -46,9 +46,7 @@ class CumulusChassis(Chassis):
         for port in self.ports:
             self.apply(port, behaviour(whole, port))
         queues = whole["qos"]["egress-queue-mapping"][DEFAULT]["switch-priority"]
-        for priority, each in queues.items():
-            if self.network.dot1p_lp[int(priority)] != each["traffic-class"]:
-                self.network.set_dot1p_lp(int(priority), each["traffic-class"])
+        self.map_queues(queues[n]["traffic-class"] for n in QUEUES)
 
     def guarded(self, port: str) -> tuple[tuple[bool, int], ...]:
         """Of each queue of a port: whether its watchdog has shut it, and how often since it was

@@ -1,13 +1,59 @@
-"""One emulated SONiC box: a Linux shell in front of CONFIG_DB, which says what its ports do."""
+"""One emulated SONiC box: a Linux shell in front of CONFIG_DB, which says what its ports do.
 
+A program is a table of commands, which are functions of the words behind them, or a function.
+"""
+
+import json
+from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
 
 from labtests.inventory import Device
 from labtests.simlab.boxes import SwitchBox
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.linux.calls import Tools
-from labtests.simlab.sonic import configuring, showing, watchdog, watermarks
+from labtests.simlab.linux.calls import Call, Tools
+from labtests.simlab.linux.clicking import chosen, expect_root, usage
+from labtests.simlab.linux.options import NotEmulated
+from labtests.simlab.sonic import configuring, showing, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
+
+_OTHERS = json.loads((Path(__file__).parent / "others.json").read_text("utf-8"))
+"""What else programs have that take abbreviations (their command reference)."""
+_OF_ROOT = ("config", "sonic-clear", *(f"pfcwd {verb}" for verb in watchdog.CHANGES))
+
+
+def _run(box: SonicChassis, call: Call, *, commands: Mapping[str, Callable[..., Any]]) -> Any:
+    """The command that is meant."""
+    act, given = chosen(call, commands, _OTHERS.get(call.name))
+    path = " ".join([call.name, *call.arguments[: len(call.arguments) - len(given)]])
+    if path.startswith(_OF_ROOT):
+        expect_root(call)
+    if call.name == "show" and any(each.startswith("-") and each != "--json" for each in given):
+        raise NotEmulated(" ".join([call.name, *call.arguments]))
+    if act is configuring.save:
+        return act(box, call, given)
+    try:
+        signature(act).bind(box, *given)
+    except TypeError as wrong:
+        lacks, extra = str(wrong).startswith("missing"), given[-1:]
+        problem = f"Got unexpected extra argument ({''.join(extra)})"
+        raise usage(path, "Missing argument." if lacks else problem) from None
+    return act(box, *given)
+
+
+_PROGRAMS: Mapping[str, Callable[[SonicChassis, Call], Any]] = {
+    "config": partial(_run, commands=configuring.CONFIG),
+    "counterpoll": partial(_run, commands=configuring.COUNTERPOLL),
+    "ecnconfig": lambda box, call: configuring.ecn(box, *call.arguments),
+    "pfcwd": partial(_run, commands=watchdog.COMMANDS),
+    "show": partial(_run, commands=showing.SHOW),
+    "sonic-cfggen": configuring.cfggen,
+    "sonic-clear": partial(_run, commands=showing.CLEAR),
+    "sonic-db-cli": configuring.db_cli,
+    "watermarkstat": showing.watermarkstat,
+}
 
 
 class SonicBox(SwitchBox[SonicChassis]):
@@ -21,15 +67,7 @@ class SonicBox(SwitchBox[SonicChassis]):
 
     def programs(self) -> Tools:
         """See SwitchBox."""
-        held = self.watermarks = watermarks.PolledWatermarks(self.chassis)
-        more = watermarks.shows(held)
-        own = {name: partial(tool, self.chassis) for name, tool in configuring.TOOLS.items()}
-        return own | {
-            "show": partial(showing.show, self.chassis, more=more),
-            "pfcwd": partial(watchdog.pfcwd, self.chassis),
-            "sonic-clear": partial(watermarks.sonic_clear, held),
-            "watermarkstat": partial(watermarks.watermarkstat, held),
-        }
+        return {name: partial(program, self.chassis) for name, program in _PROGRAMS.items()}
 
     def description(self, interface: str) -> str:
         """See SwitchBox."""
@@ -37,10 +75,10 @@ class SonicBox(SwitchBox[SonicChassis]):
 
     def set_map(self, classes: tuple[int, ...]) -> None:
         """See LinuxHost: all ports refer to this map from the start."""
+        tables = self.chassis.db.tables
         told = {str(dscp): str(each) for dscp, each in enumerate(classes)}
-        self.chassis.db.tables["DSCP_TO_TC_MAP"]["AS_DELIVERED"] = told
+        tables["DSCP_TO_TC_MAP"]["AS_DELIVERED"] = told
         for port in self.chassis.ports:
-            entry = self.chassis.db.tables["PORT_QOS_MAP"].setdefault(port, {})
-            entry["dscp_to_tc_map"] = "AS_DELIVERED"
+            tables["PORT_QOS_MAP"].setdefault(port, {})["dscp_to_tc_map"] = "AS_DELIVERED"
         self.chassis.save()
         self.chassis.apply_all()

@@ -1,21 +1,23 @@
 """The box below the shell: CONFIG_DB, what daemons make of it, and the ports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.refreshing import Counted
-from labtests.simlab.sonic.database import CELL_BYTES, POOL, Cabled, ConfigDb
+from labtests.simlab.sonic.database import CELL_BYTES, POOL, Cabled, ConfigDb, Entry
+from labtests.simlab.sonic.watermarks import PolledWatermarks
 from labtests.simlab.switch_cli import Chassis, CountingRules
 
 _REFRESHED: dict[Counted, float] = {"traffic": 1, "pfc": 1, "drops": 1, "queues": 1}
-_POLLED: dict[str, tuple[Counted, ...]] = {
-    "PORT": ("traffic", "pfc"),
-    "QUEUE": ("queues",),
-    "PG_DROP": ("drops",),
+_FLEX: dict[Counted, str] = {
+    "traffic": "PORT",
+    "pfc": "PORT",
+    "queues": "QUEUE",
+    "drops": "PG_DROP",
 }
-"""What each flex counter reads from hardware."""
+"""By which flex counter each is read from hardware."""
 _MTU = 9100
 _NO_CABLE = (25_000_000_000, 5.0)  # bit/s, metres
 _RULES = CountingRules(growing={"RX_ERR": "crc_errors", "PG drops": "input_buffer_drops"})
@@ -26,12 +28,12 @@ class SonicChassis(Chassis):
 
     def __init__(self, lab: SimulatedLab, device: Device) -> None:
         super().__init__(lab, device, _RULES, _REFRESHED)
-        self.lab = lab
-        self.on_change: list[Callable[[], None]] = []
         self.cabled = {each: self._cabled(each) for each in self.ports}
         self.db = ConfigDb(tuple(self.cabled.values()))
         self.db.install()
         self.save()
+        self.watermarks = PolledWatermarks(self.network, self.db, lab.timeline)
+        self.faults.on_reset.append(self.watermarks.shown.clear)
         self.apply_all()
 
     def _cabled(self, port: str) -> Cabled:
@@ -40,16 +42,20 @@ class SonicChassis(Chassis):
         cells = headroom_for(bits_per_s, metres, frame_bytes=_MTU + 18)
         return Cabled(port, bits_per_s // 10**6, round(metres), cells)
 
-    def change(self, act: Callable[[], None]) -> None:
+    def change(self, act: Callable[[], object]) -> None:
         """CONFIG_DB is changed, and what follows from it done."""
         if self.faults.lies:
             return
-        enabled = {port: self._enabled(port) for port in self.ports}
+        before = {port: self._enabled(port) for port in self.ports}
         act()
-        for port, before in enabled.items():
-            if (now := self._enabled(port)) != before:
+        for port in self.ports:
+            if (now := self._enabled(port)) != before[port]:
                 self.db.enable_groups(self.cabled[port], now)
         self.apply_all()
+
+    def write(self, table: str, entries: Mapping[str, Entry]) -> None:
+        """These entries are so now; one without a field is none."""
+        self.change(lambda: self.db.put(table, entries))
 
     def _enabled(self, port: str) -> str:
         return self.db.entry("PORT_QOS_MAP", port).get("pfc_enable", "")
@@ -60,21 +66,14 @@ class SonicChassis(Chassis):
         for port in self.ports:
             self.renew(port)
         maps = {self.db.map_of(p, "tc_to_queue_map", "TC_TO_QUEUE_MAP", 8) for p in self.ports}
-        for priority, queue in enumerate((maps.pop() or range(8)) if len(maps) == 1 else ()):
-            if self.network.dot1p_lp[priority] != queue:
-                self.network.set_dot1p_lp(priority, queue)
-        self._poll()
+        if len(maps) == 1:
+            self.map_queues(maps.pop() or range(8))
+        for kind, name in _FLEX.items():
+            interval_s = self.db.poll_ms(name, 1000) / 1000
+            if self.shown.usual.get(kind) != interval_s:
+                self.shown.refresh_every(kind, interval_s)
         self._size_pool()
-        for act in self.on_change:
-            act()
-
-    def _poll(self) -> None:
-        """Counters are read as often as it is told."""
-        for name, kinds in _POLLED.items():
-            told = self.db.entry("FLEX_COUNTER_TABLE", name).get("POLL_INTERVAL", "1000")
-            for kind in kinds:
-                if self.shown.usual.get(kind) != (seconds := int(told) / 1000):
-                    self.shown.refresh_every(kind, seconds)
+        self.watermarks.pace()
 
     def _size_pool(self) -> None:
         """It is what headroom and reserves leave of the memory."""
@@ -83,8 +82,12 @@ class SonicChassis(Chassis):
             self.db.tables["BUFFER_POOL"][POOL]["size"] = str(size)
 
     def renew(self, port: str) -> None:
-        """See Chassis."""
-        self.apply(port, self.db.behaviour(self.cabled[port]))
+        """See Chassis. What orchagent can make nothing of leaves the port as it was."""
+        try:
+            wanted = self.db.behaviour(self.cabled[port])
+        except (KeyError, ValueError):
+            return
+        self.apply(port, wanted)
 
     def save(self) -> None:
         """`config save -y`."""

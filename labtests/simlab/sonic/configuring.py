@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from inspect import signature
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import chosen, expect_root, tabulated, usage
+from labtests.simlab.linux.clicking import tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.processes import Program
 from labtests.simlab.sonic import watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
-from labtests.simlab.sonic.database import WATERMARKS
+from labtests.simlab.sonic.watermarks import GROUPS
 
 # -- the database ----------------------------------------------------------------------------------
 
@@ -21,38 +19,26 @@ def _hset(box: SonicChassis, key: str, *pairs: str) -> str:
     table, _, name = key.partition("|")
     if not pairs or len(pairs) % 2:
         raise Refused("ERR wrong number of arguments for 'hset' command\n")
-    told = dict(zip(pairs[::2], pairs[1::2], strict=True))
-    new = told.keys() - box.db.entry(table, name).keys()
-    box.change(lambda: box.db.tables.setdefault(table, {}).setdefault(name, {}).update(told))
-    return f"{len(new)}\n"
+    told, before = dict(zip(pairs[::2], pairs[1::2], strict=True)), box.db.entry(table, name)
+    box.write(table, {name: {**before, **told}})
+    return f"{len(told.keys() - before.keys())}\n"
 
 
 def _hdel(box: SonicChassis, key: str, *fields: str) -> str:
     table, _, name = key.partition("|")
-    there = [each for each in fields if each in box.db.entry(table, name)]
-
-    def act() -> None:
-        for each in there:
-            del box.db.tables[table][name][each]
-        if there and not box.db.tables[table][name]:
-            del box.db.tables[table][name]
-
-    box.change(act)
-    return f"{len(there)}\n"
+    before = box.db.entry(table, name)
+    box.write(table, {name: {each: before[each] for each in before if each not in fields}})
+    return f"{len(before.keys() & fields)}\n"
 
 
 def _del(box: SonicChassis, *keys: str) -> str:
     there = [key.split("|", 1) for key in keys if box.db.entry(*key.split("|", 1))]
-
-    def act() -> None:
-        for table, name in there:
-            del box.db.tables[table][name]
-
-    box.change(act)
+    for table, name in there:
+        box.write(table, {name: {}})
     return f"{len(there)}\n"
 
 
-REDIS: Mapping[str, Callable[..., str]] = {
+_REDIS: Mapping[str, Callable[..., str]] = {
     "HSET": _hset,
     "HDEL": _hdel,
     "DEL": _del,
@@ -60,14 +46,16 @@ REDIS: Mapping[str, Callable[..., str]] = {
 }
 
 
-def _db_cli(box: SonicChassis, call: Call) -> str:
+def db_cli(box: SonicChassis, call: Call) -> str:
+    """`sonic-db-cli CONFIG_DB ...`."""
     database, *words = call.arguments or ("",)
-    if database != "CONFIG_DB" or not words or words[0].upper() not in REDIS:
+    if database != "CONFIG_DB" or not words or words[0].upper() not in _REDIS:
         raise NotEmulated(" ".join(call.arguments))
-    return REDIS[words[0].upper()](box, *words[1:])
+    return _REDIS[words[0].upper()](box, *words[1:])
 
 
-def _cfggen(box: SonicChassis, call: Call) -> str:
+def cfggen(box: SonicChassis, call: Call) -> str:
+    """`sonic-cfggen [ -a JSON ] -d`, all of it or one table."""
     words, data = list(call.arguments), json.loads(whole(box))
     if words[:1] == ["-a"]:
         data = {**json.loads(words[1]), **data}
@@ -77,6 +65,11 @@ def _cfggen(box: SonicChassis, call: Call) -> str:
     if words[:2] != ["-d", "--var-json"] or len(words) != 3:
         raise NotEmulated(f"sonic-cfggen {' '.join(call.arguments)}")
     return json.dumps(data[words[2]], indent=4) + "\n" if words[2] in data else ""
+
+
+def whole(box: SonicChassis) -> str:
+    """Tables without an entry are not in a Redis database."""
+    return json.dumps({k: v for k, v in box.db.tables.items() if v}, indent=4) + "\n"
 
 
 # -- config ----------------------------------------------------------------------------------------
@@ -98,19 +91,17 @@ def _pfc_priority(box: SonicChassis, port: str, priority: str, status: str) -> s
 
 def _of_port(box: SonicChassis, port: str, field: str, value: str) -> str:
     if port not in box.ports:
-        raise usage(
-            "config interface", "Interface name is invalid. Please enter a valid interface name!!"
-        )
+        problem = "Interface name is invalid. Please enter a valid interface name!!"
+        raise usage("config interface", problem)
     _hset(box, f"PORT|{port}", field, value)
     return ""
 
 
 _SAVING = "Running command: /usr/local/bin/sonic-cfggen -d --print-data"
 _SURE = "Existing files will be overwritten, continue? [y/N]: "
-_STARTUP = "/etc/sonic/config_db.json"
 
 
-def _save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
+def save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
     """`config save [ -y ] [ FILE ]`."""
     named = [each for each in given if each not in ("-y", "--yes")]
     if len(named) > 1 or any(each.startswith("-") for each in named):
@@ -121,7 +112,7 @@ def _save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
         if answer.strip().lower() not in ("y", "yes"):
             call.err("Aborted!\n")
             return 1
-    file = named[0] if named else _STARTUP
+    file = named[0] if named else "/etc/sonic/config_db.json"
     try:
         if named:
             call.host.tree.replace(call.path(file), whole(box), "root")
@@ -133,38 +124,29 @@ def _save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
     return 0
 
 
-def whole(box: SonicChassis) -> str:
-    """Tables without an entry are not in a Redis database."""
-    return json.dumps({k: v for k, v in box.db.tables.items() if v}, indent=4) + "\n"
-
-
-_COLOURS = {"g": "green", "y": "yellow", "r": "red"}
+_CURVE = {"max": "max_threshold", "min": "min_threshold", "drop": "drop_probability"}
 _ECN = {
-    f"-{letter}{word}": f"{colour}_{field}"
-    for letter, colour in _COLOURS.items()
-    for word, field in {
-        "max": "max_threshold",
-        "min": "min_threshold",
-        "drop": "drop_probability",
-    }.items()
+    f"-{colour[0]}{word}": f"{colour}_{field}"
+    for colour in ("green", "yellow", "red")
+    for word, field in _CURVE.items()
 }
 
 
-def _ecn(box: SonicChassis, *given: str) -> str:
+def ecn(box: SonicChassis, *given: str) -> str:
     """`ecnconfig -l`, or `-p PROFILE -gmin BYTES ...`; config says `-profile`."""
+    profiles = box.db.tables["WRED_PROFILE"]
     if given in ((), ("-l",)):
-        return "".join(_profile(*each) for each in box.db.tables["WRED_PROFILE"].items())
+        return "".join(_profile(*each) for each in profiles.items())
     if "-q" in given:
         raise NotEmulated(f"ecnconfig {' '.join(given)}")
     told = dict(zip(given[::2], given[1::2], strict=False))
     name = told.pop("-profile", told.pop("-p", ""))
-    if name not in box.db.tables["WRED_PROFILE"]:
+    if name not in profiles:
         raise Refused(f"Error: profile name {name} does not exist\n")
     for option, value in told.items():
         if option not in _ECN or not value.isdecimal() or len(given) % 2:
             raise usage("config ecn", f"no such option or value: {option} {value}")
-    fields = {_ECN[option]: value for option, value in told.items()}
-    box.change(lambda: box.db.tables["WRED_PROFILE"][name].update(fields))
+    box.write("WRED_PROFILE", {name: profiles[name] | {_ECN[each]: told[each] for each in told}})
     return ""
 
 
@@ -180,54 +162,43 @@ def _reload_qos(box: SonicChassis) -> str:
     return ""
 
 
-def _watchdog(verb: str) -> Callable[..., str]:
-    def act(box: SonicChassis, *given: str) -> str:
-        return watchdog.COMMANDS[verb](box, given)
-
-    return act
-
-
-OTHERS = json.loads((Path(__file__).parent / "others.json").read_text("utf-8"))
-"""What else `show` and `config`, which take abbreviations, have (their command reference)."""
-CONFIG: Mapping[str, Callable[..., Any]] = {
+CONFIG: Mapping[str, Callable[..., str | Program]] = {
     "interface pfc priority": _pfc_priority,
     "interface pfc asymmetric": lambda box, port, on: _of_port(box, port, "pfc_asym", on),
     "interface mtu": lambda box, port, mtu: _of_port(box, port, "mtu", mtu),
     "interface shutdown": lambda box, port: _of_port(box, port, "admin_status", "down"),
     "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
-    "save": _save,
+    "save": save,
     "qos reload": _reload_qos,
-    "ecn": _ecn,
-    **{f"pfcwd {verb}": _watchdog(verb) for verb in ("start", "stop", "interval")},
+    "ecn": ecn,
+    **{f"pfcwd {verb}": act for verb, act in watchdog.CHANGES.items()},
 }
 
+# -- counterpoll -----------------------------------------------------------------------------------
 
-POLLS: Mapping[str, tuple[str, ...]] = {
+_POLLS: Mapping[str, tuple[str, ...]] = {
     "port": ("PORT",),
     "queue": ("QUEUE",),
     "pg-drop": ("PG_DROP",),
     "wredqueue": ("WRED_ECN_QUEUE",),
-    "watermark": WATERMARKS,
+    "watermark": GROUPS,
 }
 _POLLED_MS = {"pg-drop": (1000, 30_000), "watermark": (1000, 60_000)}
 _USUAL_MS = 100, 30_000
 """Of queues and watermarks: counterpoll's source; of the others from memory."""
 
 
-def _polled(poll: str, field: str, *value: str) -> Callable[..., str]:
-    def act(box: SonicChassis, *given: str) -> str:
+def _poll(box: SonicChassis, value: str, *, poll: str, field: str) -> str:
+    if field == "POLL_INTERVAL":
         low, high = _POLLED_MS.get(poll, _USUAL_MS)
-        for each in given:
-            watchdog.number(f"counterpoll {poll} interval", each, low, high)
-        for name in POLLS[poll]:
-            _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, *value, *given)
-        return ""
-
-    return act
+        watchdog.number(f"counterpoll {poll} interval", value, low, high)
+    for name in _POLLS[poll]:
+        _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, value)
+    return ""
 
 
 def _polls(box: SonicChassis) -> str:
-    keys = [key for each in POLLS.values() for key in each]
+    keys = [key for each in _POLLS.values() for key in each]
     entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in keys}
     rows = [(f"{key}_STAT", each.get("POLL_INTERVAL", "default (60000)"),
              each.get("FLEX_COUNTER_STATUS", "disable"))
@@ -237,32 +208,7 @@ def _polls(box: SonicChassis) -> str:
 
 COUNTERPOLL: Mapping[str, Callable[..., str]] = {
     "show": _polls,
-    **{f"{name} interval": _polled(name, "POLL_INTERVAL") for name in POLLS},
-    **{f"{name} {word}": _polled(name, "FLEX_COUNTER_STATUS", word)
-       for name in POLLS for word in ("enable", "disable")},
+    **{f"{name} interval": partial(_poll, poll=name, field="POLL_INTERVAL") for name in _POLLS},
+    **{f"{name} {word}": partial(_poll, poll=name, field="FLEX_COUNTER_STATUS", value=word)
+       for name in _POLLS for word in ("enable", "disable")},
 }  # fmt: skip
-
-
-def _program(commands: Mapping[str, Callable[..., Any]]) -> Callable[[SonicChassis, Call], Any]:
-    def run(box: SonicChassis, call: Call) -> Any:
-        act, rest = chosen(call, commands, OTHERS.get(call.name))
-        if commands is CONFIG:
-            expect_root(call)
-        if act is _save:
-            return _save(box, call, rest)
-        try:
-            signature(act).bind(box, *rest)
-        except TypeError:
-            raise usage(f"{call.name} {' '.join(call.arguments)}", "Missing argument.") from None
-        return str(act(box, *rest))
-
-    return run
-
-
-TOOLS: Mapping[str, Callable[[SonicChassis, Call], Any]] = {
-    "ecnconfig": lambda box, call: _ecn(box, *call.arguments),
-    "sonic-db-cli": _db_cli,
-    "sonic-cfggen": _cfggen,
-    "config": _program(CONFIG),
-    "counterpoll": _program(COUNTERPOLL),
-}

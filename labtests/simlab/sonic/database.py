@@ -7,7 +7,7 @@ profile is what buffermgrd makes of a port's speed and cable (buffermgr.cpp).
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,13 +19,13 @@ from labtests.simlab.switch_cli.arguments import Ranges
 
 CELL_BYTES = 208
 Entry = dict[str, str]
+Tables = dict[str, dict[str, Entry]]
 _CONFIG: dict[str, Any] = json.loads((Path(__file__).parent / "config_db.json").read_text("utf-8"))
 """Of the lossless profile fields, dynamic_th and xon are as recorded (show-mmu:
 pg_lossless_100000_300m_profile); size and xon_offset are those of the packet network
 (memory_settings.py)."""
 POOL = "ingress_lossless_pool"
-WATERMARKS = ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK")
-"""Polled every 60 s, unless it is told otherwise."""
+_IN_BYTES = ("static_th", "xon", "xon_offset", "size")
 _MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
 
@@ -49,26 +49,25 @@ class ConfigDb:
     """Tables of entries of fields."""
 
     ports: tuple[Cabled, ...]
-    tables: dict[str, dict[str, Entry]] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
 
     def install(self) -> None:
         """No port has a map, a profile or a scheduler."""
-        self.tables = self._written("installed")
+        self._load("installed")
 
     def reload_qos(self) -> None:
         """`config qos reload`."""
-        self.tables |= self._written("qos reload")
+        self._load("qos reload")
 
-    def _written(self, section: str) -> dict[str, dict[str, Entry]]:
+    def _load(self, section: str) -> None:
         """What is of `<port>` stands there for each."""
-        tables: dict[str, dict[str, Entry]] = {}
         for table, entries in _CONFIG[section].items():
-            tables[table] = {k: dict(entry) for k, entry in entries.items() if "<port>" not in k}
-            of_port = json.dumps({k: entry for k, entry in entries.items() if "<port>" in k})
+            loaded = {key: dict(entry) for key, entry in entries.items() if "<port>" not in key}
+            of_port = json.dumps({key: entry for key, entry in entries.items() if "<port>" in key})
             for index, port in enumerate(self.ports, start=1):
                 text = of_port.replace("<port>", port.name).replace("<index>", str(index))
-                tables[table] |= json.loads(text.replace("<speed>", str(port.mbit_per_s)))
-        return tables
+                loaded |= json.loads(text.replace("<speed>", str(port.mbit_per_s)))
+            self.tables[table] = loaded
 
     def enable_groups(self, port: Cabled, priorities: str) -> None:
         """What buffermgrd does when `pfc_enable` changes: it adds, and takes nothing away."""
@@ -78,7 +77,12 @@ class ConfigDb:
         for run in filter(None, str(numbers).split(",")):
             self.tables["BUFFER_PG"][f"{port.name}|{run}"] = {"profile": port.profile}
 
-    def copy(self) -> dict[str, dict[str, Entry]]:
+    def put(self, table: str, entries: Mapping[str, Entry]) -> None:
+        """Instead of those that are there; one without a field is none."""
+        now = {**self.tables.get(table, {}), **entries}
+        self.tables[table] = {key: entry for key, entry in now.items() if entry}
+
+    def copy(self) -> Tables:
         """As it would be saved."""
         return deepcopy(self.tables)
 
@@ -88,14 +92,20 @@ class ConfigDb:
         """Its fields; none where there is no such entry."""
         return self.tables.get(table, {}).get(key, {})
 
-    def of(self, table: str, port: str) -> Iterator[tuple[int, Entry]]:
+    def poll_ms(self, group: str, usual: int) -> int:
+        """How often a flex counter is read from the chip."""
+        told = self.entry("FLEX_COUNTER_TABLE", group).get("POLL_INTERVAL", "")
+        return int(told) if told.isdecimal() else usual
+
+    def of(self, table: str, port: str) -> dict[int, Entry]:
         """By queue, or by priority group."""
+        found: dict[int, Entry] = {}
         for key, entry in self.tables.get(table, {}).items():
             name, _, numbers = key.partition("|")
             match = re.fullmatch("([0-7])(?:-([0-7]))?", numbers)
             if name == port and match is not None:
-                for number in range(int(match[1]), int(match[2] or match[1]) + 1):
-                    yield number, entry
+                found |= dict.fromkeys(range(int(match[1]), int(match[2] or match[1]) + 1), entry)
+        return found
 
     def map_of(self, port: str, field_: str, table: str, size: int) -> tuple[int, ...] | None:
         """A map that a port refers to."""
@@ -105,25 +115,28 @@ class ConfigDb:
         entry = self.entry(table, name)
         return tuple(int(entry.get(str(n), "0")) for n in range(size))
 
-    def lossless(self, port: str) -> Mapping[int, Entry]:
+    def lossless(self, port: str) -> dict[int, Entry]:
         """The buffer profile of each group that pauses: enabled, reached by its TC, lossless."""
         told = self.entry("PORT_QOS_MAP", port).get("pfc_enable", "").split(",")
-        groups = self.map_of(port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", 8) or (0,) * 8
-        profiles = {
-            group: self.entry("BUFFER_PROFILE", entry.get("profile", ""))
-            for group, entry in self.of("BUFFER_PG", port)
-        }
+        reached = self.map_of(port, "tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", 8) or (0,) * 8
+        profiles = self._referred("BUFFER_PG", port, "profile", "BUFFER_PROFILE")
         return {
-            n: profiles[n]
-            for n in range(8)
-            if str(n) in told and groups[n] == n and "xoff" in profiles.get(n, {})
+            n: profile
+            for n, profile in enumerate(profiles)
+            if str(n) in told and reached[n] == n and "xoff" in profile
         }
 
+    def _referred(self, table: str, port: str, field_: str, pool: str) -> list[Entry]:
+        """What each of eight queues or groups refers to; nothing where that is not there."""
+        entries = self.of(table, port)
+        return [self.entry(pool, entries.get(n, {}).get(field_, "")) for n in range(8)]
+
     def behaviour(self, port: Cabled) -> PortBehaviour:
-        """What the port does to packets."""
+        """What the port does to packets. Raises KeyError, ValueError where that is not clear."""
         lossless = self.lossless(port.name)
         cells = [int(each["xoff"]) // CELL_BYTES for each in lossless.values()]
-        queues = dict(self.of("QUEUE", port.name))
+        schedulers = self._referred("QUEUE", port.name, "scheduler", "SCHEDULER")
+        profiles = self._referred("QUEUE", port.name, "wred_profile", "WRED_PROFILE")
         return PortBehaviour(
             shutdown=self.entry("PORT", port.name).get("admin_status") == "down",
             pfc="on" if lossless else "off",
@@ -132,13 +145,13 @@ class ConfigDb:
             thresholds={n: _memory(profile) for n, profile in lossless.items()},
             trust="dscp",  # by the port's own map; without one, all is of TC 0
             dscp_map=self.map_of(port.name, "dscp_to_tc_map", "DSCP_TO_TC_MAP", 64) or (0,) * 64,
-            schedule=Schedule(queues=tuple(self._served(queues.get(n, {})) for n in range(8))),
-            limits=tuple(self._limit(queues.get(n, {})) for n in range(8)),
-            curves=tuple(self._curve(queues.get(n, {})) for n in range(8)),
-            guard=self.guard(port.name),
+            schedule=Schedule(queues=tuple(map(_served, schedulers))),
+            limits=tuple(map(_limit, schedulers)),
+            curves=tuple(map(_curve, profiles)),
+            guard=self._guard(port.name),
         )
 
-    def guard(self, port: str) -> PfcWatchdog | None:
+    def _guard(self, port: str) -> PfcWatchdog | None:
         """What PFC_WD says of the port, for the priorities of `pfcwd_sw_enable` (orchagent looks at
         no others). Without a time nothing restores a queue."""
         entry = self.entry("PFC_WD", port)
@@ -156,40 +169,36 @@ class ConfigDb:
             priorities=watched,
         )
 
-    def _served(self, queue: Entry) -> tuple[str, int]:
-        scheduler = self.entry("SCHEDULER", queue.get("scheduler", ""))
-        if scheduler.get("type") == "STRICT":
-            return "sp", 0
-        return "1", int(scheduler.get("weight", "1"))
 
-    def _limit(self, queue: Entry) -> RateLimit | None:
-        """`pir`, bytes a second. What a `pbs` does is not modelled."""
-        scheduler = self.entry("SCHEDULER", queue.get("scheduler", ""))
-        pir = scheduler.get("pir", "0")
-        bits_per_s = 8 * int(pir) if pir.isascii() and pir.isdigit() else 0
-        return RateLimit(bits_per_s=min(max(bits_per_s, 1000), 10**13)) if bits_per_s else None
+def _served(scheduler: Entry) -> tuple[str, int]:
+    strict = scheduler.get("type") == "STRICT"
+    return ("sp", 0) if strict else ("1", int(scheduler.get("weight", "1")))
 
-    def _curve(self, queue: Entry) -> WredCurve | None:
-        profile = self.entry("WRED_PROFILE", queue.get("wred_profile", ""))
-        ecn = profile.get("ecn") in _MARKS
-        if not ecn and profile.get("wred_green_enable") != "true":
-            return None
-        return WredCurve(
-            low_limit=int(profile["green_min_threshold"]) // CELL_BYTES,
-            high_limit=int(profile["green_max_threshold"]) // CELL_BYTES,
-            probability_percent=int(profile["green_drop_probability"]),
-            weighting_exponent=0,
-            ecn=ecn,
-        )
+
+def _limit(scheduler: Entry) -> RateLimit | None:
+    """`pir`, bytes a second. What a `pbs` does is not modelled."""
+    pir = scheduler.get("pir", "")
+    bits_per_s = 8 * int(pir) if pir.isdecimal() else 0
+    return RateLimit(bits_per_s=min(max(bits_per_s, 1000), 10**13)) if bits_per_s else None
+
+
+def _curve(profile: Entry) -> WredCurve | None:
+    ecn = profile.get("ecn") in _MARKS
+    if not ecn and profile.get("wred_green_enable") != "true":
+        return None
+    return WredCurve(
+        low_limit=int(profile["green_min_threshold"]) // CELL_BYTES,
+        high_limit=int(profile["green_max_threshold"]) // CELL_BYTES,
+        probability_percent=int(profile["green_drop_probability"]),
+        weighting_exponent=0,
+        ecn=ecn,
+    )
 
 
 def _memory(profile: Entry) -> GroupMemory:
     """What a profile with headroom means: 2 to the power of dynamic_th of what is free, or
     static_th; a pause ends at xon, or xon_offset below that, whichever is more (SAI)."""
-    cells = {
-        name: int(profile.get(name, "0")) // CELL_BYTES
-        for name in ("static_th", "xon", "xon_offset", "size")
-    }
+    cells = {name: int(profile.get(name, "0")) // CELL_BYTES for name in _IN_BYTES}
     return GroupMemory(
         alpha=2.0 ** int(profile["dynamic_th"]) if "dynamic_th" in profile else None,
         xoff_cells=cells["static_th"] if "static_th" in profile else None,

@@ -1,46 +1,41 @@
-"""`show`: what it prints of ports, queues, pauses, neighbours and the box."""
+"""What `show` prints of ports, queues, pauses, watermarks, neighbours and the box."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import chosen, tabulated, usage
-from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux.clicking import expect_root, tabulated, usage
+from labtests.simlab.linux.options import Refused
+from labtests.simlab.screens import render
 from labtests.simlab.sonic import configuring, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
+from labtests.simlab.sonic.database import POOL
+from labtests.simlab.sonic.watermarks import TYPES
 
+_SCREENS = Path(__file__).parent / "screens"
 QUEUES = range(8)
 NA = "N/A"
 FRAME_BYTES = 1518
 """Of marked and RED-dropped packets the network counts no bytes: those of as many full frames."""
 _QUEUE_FIELDS = ("totalpacket", "totalbytes", "droppacket", "dropbytes")
-_VERSION = """
-SONiC Software Version: SONiC.202411.SIMULATED
-Distribution: Debian 12.6
-
-Platform: x86_64-simulated-r0
-HwSKU: Simulated-SN2700
-ASIC: simulated
-ASIC Count: 1
-Uptime: {now:%H:%M:%S} up {minutes} min,  1 user,  load average: 0.00, 0.00, 0.00
-Date: {now:%a %d %b %Y %H:%M:%S}
-
-Docker images:
-REPOSITORY       TAG          IMAGE ID       SIZE
-docker-database  latest       27ddcd0018fe   314MB
-
-"""
-Given = tuple[str, ...]
 
 
 def _commas(numbers: Iterable[int]) -> list[str]:
     return [f"{number:,}" for number in numbers]
 
 
-def _ports(box: SonicChassis, given: Given) -> Given:
-    if given and given[0] not in box.ports:
-        raise Refused(status=1, printed=f"Port doesn't exist! {given[0]}\n")
-    return given[:1] or box.ports
+def _ports(box: SonicChassis, port: str) -> tuple[str, ...]:
+    if port not in ("", *box.ports):
+        raise Refused(status=1, printed=f"Port doesn't exist! {port}\n")
+    return (port,) if port else box.ports
+
+
+def _of_eight(head: str, column: str, rows: Iterable[tuple[Any, ...]]) -> str:
+    """A table of ports, and of their eight queues, groups or priorities."""
+    return tabulated((head, *(f"{column}{n}" for n in QUEUES)), [*rows])
 
 
 # -- queues ----------------------------------------------------------------------------------------
@@ -58,88 +53,112 @@ def _counted(box: SonicChassis, port: str) -> Iterator[tuple[str, ...]]:
         yield f"MC{8 + queue}", *["0"] * 4
 
 
-def _queue_counters(box: SonicChassis, given: Given) -> str:
-    ports = _ports(box, tuple(word for word in given if word != "--json"))
-    if "--json" not in given:
+def _queue_counters(box: SonicChassis, word: str = "", behind: str = "") -> str:
+    """`[ PORT ] [ --json ]`."""
+    ports = _ports(box, behind if word == "--json" else word)
+    if "--json" not in (word, behind):
         heads = ("Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes")
         tables = (tabulated(heads, [(port, *row) for row in _counted(box, port)]) for port in ports)
         return "".join(f"For namespace :\n{table}\n" for table in tables)
-    shown = {}
+    shown: dict[str, dict[str, Any]] = {}
     for port in ports:
-        counted = {
-            row[0]: dict(zip(_QUEUE_FIELDS, row[1:], strict=True)) for row in _counted(box, port)
-        }
-        shown[port] = counted | {"time": f"{box.now:%Y-%m-%dT%H:%M:%S.%f}"}
+        shown[port] = {"time": f"{box.now:%Y-%m-%dT%H:%M:%S.%f}"}
+        for queue, *told in _counted(box, port):
+            shown[port][queue] = dict(zip(_QUEUE_FIELDS, told, strict=True))
     return json.dumps(shown, indent=2, sort_keys=True) + "\n"
 
 
-def _wred_counters(box: SonicChassis, given: Given) -> str:
+def _wred_counters(box: SonicChassis, port: str = "") -> str:
     polled = box.db.entry("FLEX_COUNTER_TABLE", "WRED_ECN_QUEUE").get("FLEX_COUNTER_STATUS")
     heads = ("Port", "TxQ", "WredDrp/pkts", "WredDrp/bytes", "EcnMarked/pkts", "EcnMarked/bytes")
-    tables = []
-    for port in _ports(box, given):
+    shown = ""
+    for name in _ports(box, port):
         rows = []
-        for queue, each in enumerate(box.statistics.queues(port)):
-            cells = [n * size for n in (each.wred_dropped_packets, each.marked_packets)
-                     for size in (1, FRAME_BYTES)]  # fmt: skip
-            told = _commas(cells) if polled == "enable" else [NA] * 4
-            rows.append((port, f"UC{queue}", *told))
-        tables.append(tabulated(heads, rows) + "\n")
-    return "".join(tables)
+        for queue, each in enumerate(box.statistics.queues(name)):
+            dropped, marked = each.wred_dropped_packets, each.marked_packets
+            cells = _commas((dropped, dropped * FRAME_BYTES, marked, marked * FRAME_BYTES))
+            rows.append((name, f"UC{queue}", *(cells if polled == "enable" else [NA] * 4)))
+        shown += f"{tabulated(heads, rows)}\n"
+    return shown
 
 
-def _group_drops(box: SonicChassis, _: Given) -> str:
+def _group_drops(box: SonicChassis) -> str:
     """The network tells ports apart, and not groups: all that a port refused stands at PG0."""
-    rows = [(port, box.refused(port), *[0] * 7) for port in box.ports]
-    table = tabulated(("Port", *(f"PG{n}" for n in QUEUES)), rows)
-    return f"Ingress PG dropped packets:\n{table}"
+    rows = ((port, box.refused(port), *[0] * 7) for port in box.ports)
+    return f"Ingress PG dropped packets:\n{_of_eight('Port', 'PG', rows)}"
+
+
+# -- watermarks ------------------------------------------------------------------------------------
+
+
+def watermark(box: SonicChassis, kind: str) -> str:
+    """A table of this type. A port without a cable holds nothing."""
+    shown, of = box.watermarks.shown, TYPES[kind]
+    if not of.column:
+        pools = [(POOL, shown.get((kind, POOL, 0), NA))]
+        return f"{of.title}\n{tabulated(('Pool', 'Bytes'), pools)}"
+    rows = []
+    for port in box.ports:
+        hidden = box.faults.missing(port, "watermarks")
+        cells = [NA if hidden else shown.get((kind, port, n), NA) for n in QUEUES]
+        rows.append((port, *cells))
+    return f"{of.title}\n{_of_eight('Port', of.column, rows)}"
+
+
+def _clear(box: SonicChassis, *, kind: str) -> str:
+    box.watermarks.clear(kind)
+    return "\n"
+
+
+def watermarkstat(box: SonicChassis, call: Call) -> str:
+    """The program: `-t TYPE`, and `-c` to clear."""
+    words = [word for word in call.arguments if word != "-c"]
+    if len(words) != 2 or words[0] != "-t" or words[1] not in TYPES:
+        raise usage("watermarkstat", "Invalid value for '-t': choose one of its types.")
+    if "-c" not in call.arguments:
+        return watermark(box, words[1])
+    expect_root(call)
+    box.watermarks.clear(words[1])
+    return ""
 
 
 # -- pauses ----------------------------------------------------------------------------------------
 
 
-def _pfc_counters(box: SonicChassis, _: Given) -> str:
+def _pfc_counters(box: SonicChassis) -> str:
     tables = []
     for side, name in (("Rx", "received"), ("Tx", "sent")):
         rows = []
         for port in box.ports:
             told = _commas(getattr(each, name) for each in box.statistics.pfc(port))
             rows.append((port, *([NA] * 8 if box.faults.missing(port, "pfc") else told)))
-        tables.append(tabulated((f"Port {side}", *(f"PFC{n}" for n in QUEUES)), rows))
+        tables.append(_of_eight(f"Port {side}", "PFC", rows))
     return "\n".join(tables)
 
 
-def _field(table: str, field: str, title: str) -> Callable[[SonicChassis, Given], str]:
+def _field(box: SonicChassis, port: str = "", *, table: str, field: str, title: str) -> str:
     """Of each port that has an entry in a table."""
-
-    def shown(box: SonicChassis, given: Given) -> str:
-        entries = box.db.tables[table]
-        if given and given[0] not in entries:
-            return f"Cannot find interface {given[0]}\n"
-        rows = [(port, entries[port].get(field, NA)) for port in given or entries]
-        return f"\n{tabulated(('Interface', title), rows, right=False)}\n"
-
-    return shown
+    entries = box.db.tables[table]
+    if port and port not in entries:
+        return f"Cannot find interface {port}\n"
+    rows = [(each, entries[each].get(field, NA)) for each in ([port] if port else entries)]
+    return f"\n{tabulated(('Interface', title), rows, right=False)}\n"
 
 
 # -- ports -----------------------------------------------------------------------------------------
 
 
-def _status(box: SonicChassis, given: Given) -> str:
+def _status(box: SonicChassis, named: str = "") -> str:
     rows = []
-    for port in _ports(box, given):
+    for port in _ports(box, named):
         entry, mtu = box.db.entry("PORT", port), box.faults.defects.mtus.get(port)
         admin, speed = entry.get("admin_status", "down"), entry["speed"]
-        rows.append(
-            (
-                *(port, entry.get("lanes", NA)),
-                f"{speed[:-3]}G" if speed.endswith("000") else f"{speed}M",
-                entry.get("mtu", NA) if mtu is None else str(mtu - 22),
-                *(entry.get("fec", NA), entry.get("alias", NA), "trunk"),
-                "up" if box.rate_bits_per_s(port) and admin == "up" else "down",
-                *(admin, "SFP/SFP+/SFP28", entry.get("pfc_asym", "off")),
-            )
-        )
+        row = [port, entry.get("lanes", NA)]
+        row.append(f"{speed[:-3]}G" if speed.endswith("000") else f"{speed}M")
+        row.append(entry.get("mtu", NA) if mtu is None else str(mtu - 22))
+        row += [entry.get("fec", NA), entry.get("alias", NA), "trunk"]
+        row.append("up" if box.rate_bits_per_s(port) and admin == "up" else "down")
+        rows.append([*row, admin, "SFP/SFP+/SFP28", entry.get("pfc_asym", "off")])
     heads = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type")
     return tabulated((*heads, "Asym PFC"), rows)
 
@@ -150,14 +169,14 @@ def _rate(bytes_per_s: int) -> str:
     return f"{bytes_per_s / size:.2f} {unit}"
 
 
-def _counters(box: SonicChassis, _: Given) -> str:
+def _counters(box: SonicChassis) -> str:
     words = ("OK", "BPS", "UTIL", "ERR", "DRP", "OVR")
     rows = []
     for port in box.ports:
         frames, lately = box.statistics.traffic(port), box.statistics.traffic_per_s(port)
         lost_out = sum(each.dropped_packets for each in box.statistics.queues(port))
-        rate, row = box.rate_bits_per_s(port), [port]
-        row.append("U" if rate else "D")
+        rate = box.rate_bits_per_s(port)
+        row = [port, "U" if rate else "D"]
         for packets, per_s, errors, lost in (
             (frames.rx_packets, lately.rx_bytes, box.crc_errors(port), box.refused(port)),
             (frames.tx_packets, lately.tx_bytes, 0, lost_out),
@@ -171,7 +190,7 @@ def _counters(box: SonicChassis, _: Given) -> str:
 # -- the box ---------------------------------------------------------------------------------------
 
 
-def _lldp_table(box: SonicChassis, _: Given) -> str:
+def _lldp_table(box: SonicChassis) -> str:
     heard = [(port, box.lldp_neighbour(port)) for port in box.ports]
     rows = [(port, each.name, each.with_colons().port_id, "R", each.description)
             for port, each in heard if each is not None]  # fmt: skip
@@ -182,37 +201,29 @@ def _lldp_table(box: SonicChassis, _: Given) -> str:
     )
 
 
-def _version(box: SonicChassis, _: Given) -> str:
-    return _VERSION.format(now=box.now, minutes=int(box.uptime_s()) // 60)
+def _version(box: SonicChassis) -> str:
+    return render(_SCREENS, "version", now=box.now, minutes=int(box.uptime_s()) // 60)
 
 
-COMMANDS: dict[str, tuple[Callable[[SonicChassis, Given], str], int]] = {
-    "version": (_version, 0),
-    "lldp table": (_lldp_table, 0),
-    "interfaces status": (_status, 1),
-    "interfaces counters": (_counters, 0),
-    "pfc counters": (_pfc_counters, 0),
-    "pfc priority": (_field("PORT_QOS_MAP", "pfc_enable", "Lossless priorities"), 1),
-    "pfc asymmetric": (_field("PORT", "pfc_asym", "Asymmetric"), 1),
-    "pfcwd config": (watchdog.COMMANDS["show config"], 1),
-    "pfcwd stats": (watchdog.COMMANDS["show stats"], 1),
-    "ecn": (lambda box, _: configuring.CONFIG["ecn"](box), 0),
-    "runningconfiguration all": (lambda box, _: configuring.whole(box), 0),
-    "queue counters": (_queue_counters, 2),
-    "queue wredcounters": (_wred_counters, 1),
-    "priority-group drop counters": (_group_drops, 0),
+SHOW: Mapping[str, Callable[..., str]] = {
+    "version": _version,
+    "lldp table": _lldp_table,
+    "interfaces status": _status,
+    "interfaces counters": _counters,
+    "pfc counters": _pfc_counters,
+    "pfc priority": partial(
+        _field, table="PORT_QOS_MAP", field="pfc_enable", title="Lossless priorities"
+    ),
+    "pfc asymmetric": partial(_field, table="PORT", field="pfc_asym", title="Asymmetric"),
+    **{f"pfcwd {name}": act for name, act in watchdog.SHOWN.items()},
+    "ecn": lambda box: configuring.ecn(box),
+    "runningconfiguration all": configuring.whole,
+    "queue counters": _queue_counters,
+    "queue wredcounters": _wred_counters,
+    "priority-group drop counters": _group_drops,
+    **{each.named: partial(watermark, kind=kind) for kind, each in TYPES.items()},
 }
-"""What a `show` prints, and how many words may stand behind it."""
-
-
-def show(box: SonicChassis, call: Call, *, more: Mapping[str, Callable[[], str]]) -> str:
-    """The program; `more` are displays that need no word behind them."""
-    own = {name: (lambda *_, say=each: say(), 0) for name, each in more.items()}
-    (display, words), rest = chosen(call, {**COMMANDS, **own}, configuring.OTHERS[call.name])
-    named = " ".join(call.arguments[: len(call.arguments) - len(rest)])
-    if any(word.startswith("-") and word != "--json" for word in rest):
-        raise NotEmulated(f"show {' '.join(call.arguments)}")
-    if len(rest) > words:
-        raise usage(f"show {named}", f"Got unexpected extra argument ({rest[-1]})")
-    shown: str = display(box, rest)
-    return shown
+CLEAR: Mapping[str, Callable[..., str]] = {
+    each.named: partial(_clear, kind=kind) for kind, each in TYPES.items() if each.column
+}
+"""`sonic-clear` has no word for pools."""

@@ -15,12 +15,11 @@ from labtests.simlab.streaming import openconfig
 from labtests.simlab.streaming.served import Leaf, Peaks, ServedValue
 
 DB = "COUNTERS_DB"
-_PG = "SAI_INGRESS_PRIORITY_GROUP_STAT"
 _WATERMARKS = {
-    "pg_headroom": f"{_PG}_XOFF_ROOM_WATERMARK_BYTES",
-    "pg_shared": f"{_PG}_SHARED_WATERMARK_BYTES",
+    "q_shared_uni": "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES",
+    "pg_headroom": "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES",
+    "pg_shared": "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
 }
-_QUEUE_WATERMARK = "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"
 _QUEUE_OID, _PG_OID = 0x15 << 48, 0x1A << 48
 
 
@@ -28,8 +27,8 @@ def served(face: SonicBox) -> ServedValue:
     """Of this box."""
     box = face.chassis
 
-    def leaves(port: str, peaks: Peaks) -> Iterator[tuple[str, Leaf]]:
-        for path, value in (*_port(box, port), *_queues(face, port), *_groups(face, port)):
+    def leaves(port: str, _: Peaks) -> Iterator[tuple[str, Leaf]]:
+        for path, value in (*_port(box, port), *_queues(box, port), *_groups(box, port)):
             yield f"{DB}:/{path}", str(value)
         yield from openconfig.interface(box, port, port)
 
@@ -46,27 +45,19 @@ def served(face: SonicBox) -> ServedValue:
 
 
 def _port(box: SonicChassis, port: str) -> Iterator[tuple[str, Leaf]]:
-    traffic, drops = box.shown.port_counters(port), box.shown.drop_counters(port)
-    for name, value in (
-        ("IF_IN_OCTETS", traffic.rx_bytes),
-        ("IF_IN_UCAST_PKTS", traffic.rx_packets),
-        ("IF_IN_DISCARDS", drops.input_drops),
-        ("IF_OUT_OCTETS", traffic.tx_bytes),
-        ("IF_OUT_UCAST_PKTS", traffic.tx_packets),
-        ("IF_OUT_DISCARDS", drops.output_buffer_drops + drops.wred_drops),
-    ):
-        yield f"COUNTERS/{port}/SAI_PORT_STAT_{name}", value
+    at = f"COUNTERS/{port}/SAI_PORT_STAT"
+    for leaf, value in openconfig.counters(box, port):
+        yield f"{at}_IF_{leaf.replace('pkts', 'ucast_pkts').replace('-', '_').upper()}", value
     for priority, frames in enumerate(box.shown.pfc_counters(port)):
-        yield f"COUNTERS/{port}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS", frames.rx_frames
-        yield f"COUNTERS/{port}/SAI_PORT_STAT_PFC_{priority}_TX_PKTS", frames.tx_frames
+        yield f"{at}_PFC_{priority}_RX_PKTS", frames.rx_frames
+        yield f"{at}_PFC_{priority}_TX_PKTS", frames.tx_frames
 
 
-def _queues(face: SonicBox, port: str) -> Iterator[tuple[str, Leaf]]:
-    box, marks = face.chassis, face.watermarks
+def _queues(box: SonicChassis, port: str) -> Iterator[tuple[str, Leaf]]:
     for number, queue in enumerate(box.shown.queue_counters(port)):
         name, oid = f"{port}:{number}", _oid(box, _QUEUE_OID, port, number)
         yield f"COUNTERS_QUEUE_NAME_MAP/{name}", oid
-        at, key = f"COUNTERS/{port}/Queues/{name}", ("q_shared_uni", port, number)
+        at = f"COUNTERS/{port}/Queues/{name}"
         for field, value in (
             ("PACKETS", queue.forwarded_packets),
             ("BYTES", queue.forwarded_bytes),
@@ -76,25 +67,25 @@ def _queues(face: SonicBox, port: str) -> Iterator[tuple[str, Leaf]]:
             ("WRED_DROPPED_PACKETS", queue.wred_dropped_packets),
         ):
             yield f"{at}/SAI_QUEUE_STAT_{field}", value
-        if key in marks.polled:
-            yield f"{at}/{_QUEUE_WATERMARK}", marks.polled[key]
-        if key in marks.shown:
-            yield f"USER_WATERMARKS/{oid}/{_QUEUE_WATERMARK}", marks.shown[key]
+        yield from _held(box, ("q_shared_uni", port, number), at, f"USER_WATERMARKS/{oid}")
 
 
-def _groups(face: SonicBox, port: str) -> Iterator[tuple[str, Leaf]]:
-    marks = face.watermarks
+def _groups(box: SonicChassis, port: str) -> Iterator[tuple[str, Leaf]]:
     for number in range(8):
-        oid = _oid(face.chassis, _PG_OID, port, number)
+        oid = _oid(box, _PG_OID, port, number)
         yield f"COUNTERS_PG_NAME_MAP/{port}:{number}", oid
-        for kind, field in _WATERMARKS.items():
-            for table, held in (
-                (f"COUNTERS/{oid}", marks.polled),
-                (f"USER_WATERMARKS/{oid}", marks.shown),
-                (f"PERIODIC_WATERMARKS/{port}/PriorityGroups/{port}:{number}", marks.periodic),
-            ):
-                if (kind, port, number) in held:
-                    yield f"{table}/{field}", held[kind, port, number]
+        periodic = f"PERIODIC_WATERMARKS/{port}/PriorityGroups/{port}:{number}"
+        for kind in ("pg_headroom", "pg_shared"):
+            places = (f"COUNTERS/{oid}", f"USER_WATERMARKS/{oid}", periodic)
+            yield from _held(box, (kind, port, number), *places)
+
+
+def _held(box: SonicChassis, key: tuple[str, str, int], *places: str) -> Iterator[tuple[str, Leaf]]:
+    """A watermark: of the last poll, since it was cleared, and of a period."""
+    marks = box.watermarks
+    for held, place in zip((marks.polled, marks.shown, marks.periodic), places, strict=False):
+        if key in held:
+            yield f"{place}/{_WATERMARKS[key[0]]}", held[key]
 
 
 def _oid(box: SonicChassis, kind: int, port: str, number: int) -> str:

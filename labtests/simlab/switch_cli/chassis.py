@@ -4,7 +4,7 @@ Whoever has a configuration, a command line or a database, says what each port i
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -185,6 +185,12 @@ class Chassis(ABC):
         if network.guards.get(port) != wanted.guard:
             network.guards.set(port, wanted.guard)
         self._set_curves(port, wanted.curves)
+
+    def map_queues(self, queues: Iterable[int]) -> None:
+        """Priority 0, 1, ... of the whole switch goes into these."""
+        for priority, queue in enumerate(queues):
+            if self.network.dot1p_lp[priority] != queue:
+                self.network.set_dot1p_lp(priority, queue)
 
     def _set_limits(self, port: str, wanted: tuple[RateLimit | None, ...]) -> None:
         now = self.network.rate_limits(port)
