@@ -1,8 +1,7 @@
 """CONFIG_DB: entries of tables, what refers to what, and which lines lead from one to another.
 
-What a port refers to (a map, a WRED profile, a scheduler, a buffer profile) may be somebody else's
-and another port's, too. It is never changed: the port gets one of its own, `labtests-`, its place
-and the name of what it stands for, so that any later process knows the way back.
+What a port refers to (a map, a WRED profile, a scheduler, a buffer profile) may be another port's,
+too. It is never changed: the port gets one of its own (standing.py).
 """
 
 import json

@@ -28,14 +28,14 @@ class _Maps(DbSetting[s.T]):
     """A setting in which ports refer to maps."""
 
     def numbers(self, db: Db, slot: Slot, size: int) -> tuple[int, ...] | None:
-        """What the port's map says; None where it has none."""
+        """What the port's map says, 0 of what it leaves out (SAI); None where it has none."""
         entry, where = self.referred(db, slot), f"{slot.pool}|{slot.name(db)}"
         if entry is None:
             return None
         if odd := sorted(name for name in entry if not _NUMBER.fullmatch(name)):
             problem = f"it maps {excerpt(odd[0], 80)!r}, which is not a number"
             raise self.reject(where, problem, "write whole numbers without zeros before them")
-        found = tuple(self.number(where, entry, str(n), 0) for n in range(size))  # none: 0 (SAI)
+        found = tuple(self.number(where, entry, str(n), 0) for n in range(size))
         if wrong := [n for n in range(size) if found[n] not in _SAME]:
             problem = f"it maps {wrong[0]} to {found[wrong[0]]}"
             raise self.reject(where, problem, "use classes 0 to 7")

@@ -111,7 +111,7 @@ def releases(heads: Mapping[str, str], make: Callable[..., tuple[str, T]]) -> Pa
 def of_numbers(
     head: str, names: Iterable[str], word: str = "", beside: re.Pattern[str] = PASSED
 ) -> Table[tuple[str, Any]]:
-    """A table with a number of each port in each column; `word` is what that is called then."""
+    """A table of numbers, a row for each port. `word`: by which one each is kept, if by any."""
 
     def row(port: str, **found: int | None) -> tuple[str, Any]:
         return port, {name: {word: n} for name, n in found.items()} if word else found

@@ -1,8 +1,6 @@
 """When priority groups pause: their buffer profiles. Bytes; `dynamic_th` is a power of two (SAI).
 
-A profile may be other ports' and buffermgrd's, so a group gets one of its own, `labtests-`, its
-place and the name of what that stands for. The dynamic buffer model keeps none in CONFIG_DB (`NULL`
-in BUFFER_PG): its numbers are not told.
+The dynamic buffer model keeps none in CONFIG_DB (`NULL` in BUFFER_PG): its numbers are not told.
 """
 
 import re

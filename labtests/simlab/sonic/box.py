@@ -37,9 +37,9 @@ def _run(box: SonicChassis, call: Call, *, commands: Mapping[str, Callable[..., 
     try:
         signature(act).bind(box, *given)
     except TypeError as wrong:
-        lacks, extra = str(wrong).startswith("missing"), given[-1:]
-        problem = f"Got unexpected extra argument ({''.join(extra)})"
-        raise usage(path, "Missing argument." if lacks else problem) from None
+        if str(wrong).startswith("missing"):
+            raise usage(path, "Missing argument.") from None
+        raise usage(path, f"Got unexpected extra argument ({given[-1]})") from None
     return act(box, *given)
 
 
