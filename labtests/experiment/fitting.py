@@ -25,6 +25,8 @@ ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
 """Payloads of RoCE frames, and their headers as the kernel counts them (iboe_get_mtu)."""
 ROCE_FRAME_BYTES = 14 + 20 + 8 + 12 + 4 + 4
 """Around the payload: Ethernet, IPv4, UDP, base transport header, and both check sequences."""
+NEAR = 4
+"""Times the bottleneck's rate: healthy labs have 40 Gb/s into 10; 10 into 1 left a third free."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
@@ -166,6 +168,17 @@ def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
             f"{PMAX:.0%}, and its RP speeds up every {SPEEDS_UP_S * 1e3:g} ms (rpg_time_reset): "
             "marks are too rare to slow it down; a smaller MTU would help"
         )
+
+
+def expect_near_rates(senders: Sequence[Role], line: float) -> None:
+    """Two classes share the line under DCQCN: where a sender's link is many times as fast, what it
+    has cut comes back too slowly to fill its share. Raises NotHere."""
+    for sender in senders:
+        if sender.link_bits_per_s > NEAR * line:
+            raise NotHere(
+                f"{sender.name} can send {sender.link_bits_per_s / line:.3g} times as fast as the "
+                f"bottleneck's {line / 1e9:g} Gb/s: DCQCN gives its class less than its share"
+            )
 
 
 def expect_overload(sender: Role, line: float) -> None:

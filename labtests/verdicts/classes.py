@@ -168,8 +168,10 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     yield from checks.counters_of_the_end(seen)
     yield from _none_dropped(seen)
     moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
-    for port in _passed(seen):
+    for port in (each.port for each in seen.crossings):
         moved += _counted(seen, port)
+        if _is_nic(seen, port) and not _counted(seen, port):
+            yield unproven(f"{' '.join(port)} does not tell how many packets of each class it got")
     for difference in moved:
         if difference.increase is None:
             yield missing(difference, "known", "packets")
@@ -184,8 +186,8 @@ def _passed(seen: Evidence) -> tuple[path.Where, ...]:
 
 def _counted(seen: Evidence, port: path.Where) -> tuple[Difference, ...]:
     """What each queue of a switch port forwarded, or a NIC got in each class."""
-    if port == (seen.receiver.device, seen.receiver.port):
-        return path.received_by_nic(seen, *port)
+    if _is_nic(seen, port):
+        return path.of_classes(seen, port, c.RX_PACKETS)
     return path.of_queues(seen, port, c.QUEUE_FORWARDED_PACKETS)
 
 
@@ -193,8 +195,11 @@ def _called(seen: Evidence, port: path.Where, queue: int) -> str:
     """A queue of the bottleneck or of another port, or a class of a NIC."""
     if port == seen.bottleneck:
         return f"queue {queue}"
-    is_nic = port == (seen.receiver.device, seen.receiver.port)
-    return f"{'priority' if is_nic else 'queue'} {queue} of {' '.join(port)}"
+    return f"{'priority' if _is_nic(seen, port) else 'queue'} {queue} of {' '.join(port)}"
+
+
+def _is_nic(seen: Evidence, port: path.Where) -> bool:
+    return port == (seen.receiver.device, seen.receiver.port)
 
 
 def _all_came(seen: Evidence, port: path.Where) -> Finding:
@@ -203,8 +208,9 @@ def _all_came(seen: Evidence, port: path.Where) -> Finding:
     total = sum(_ours(seen, port, queue) for queue in _grown(seen, port))
     stray = sum(_grown(seen, port).values()) - total
     where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
+    counting = f"{'priorities' if _is_nic(seen, port) else 'queues'}{where}"
     fact = Fact(
-        name=f"packets through all queues{where}, {seen.name}",
+        name=f"packets through all {counting}, {seen.name}",
         measured=total,
         bound=f"= {sent}",
         unit="packets",
@@ -214,7 +220,7 @@ def _all_came(seen: Evidence, port: path.Where) -> Finding:
     if sent and total == sent:
         return passed(fact)
     return unproven(
-        f"{sent} packets were sent and the queues{where} counted {total}: lost, late, or "
+        f"{sent} packets were sent and the {counting} counted {total}: lost, late, or "
         "somebody else's",
         fact,
     )

@@ -242,6 +242,11 @@ def of_queues(evidence: Evidence, where: Where, counter: str) -> tuple[Differenc
     return _of_each(evidence, where, "queue", counter)
 
 
+def of_classes(evidence: Evidence, where: Where, counter: str) -> tuple[Difference, ...]:
+    """A counter of each class of a NIC; empty where it does not count them."""
+    return _of_each(evidence, where, "priority", counter)
+
+
 def _of_each(
     evidence: Evidence, where: Where, scope: Scope, counter: str
 ) -> tuple[Difference, ...]:

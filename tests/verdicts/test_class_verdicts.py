@@ -68,16 +68,20 @@ def test_one_dscp_in_a_wrong_queue_is_named(queues, dscp, data):
     assert verdict.because == f"DSCP {dscp} of a reached queue {queues[dscp]}, expected {other}"
 
 
-def through_a_spine(seen, mapped, lost=0):
-    """The same round, and what the queues of a port before the bottleneck counted; it ought to map
-    as the bottleneck does."""
+SPINE, NIC = ("spine", "s1"), (R.device, R.port)
+
+
+def through_a_spine(seen, mapped, lost=0, port=SPINE):
+    """The same round, and what the queues of a port before the bottleneck counted, or the classes
+    of the NIC behind it; it ought to map as the bottleneck does."""
+    each_of = ("priority", c.RX_PACKETS) if port == NIC else ("queue", c.QUEUE_FORWARDED_PACKETS)
     counts = dict.fromkeys(range(8), -lost)
     for each in seen.flows:
         counts[mapped[each.tos >> 2]] += each.sent_datagrams
 
     def counters(time_s, grown):
         return tuple(
-            reading(("spine", "s1", "queue", queue, c.QUEUE_FORWARDED_PACKETS),
+            reading((*port, each_of[0], queue, each_of[1]),
                     700 + (count if grown else 0), time_s)
             for queue, count in counts.items()
         )  # fmt: skip
@@ -85,7 +89,7 @@ def through_a_spine(seen, mapped, lost=0):
     due = {number: BY_THREE[flow.tos >> 2] for number, flow in enumerate(seen.flows)}
     return replace(
         seen,
-        crossings=(Crossing(port=("spine", "s1"), queues=due),),
+        crossings=(Crossing(port=port, queues=due),),
         before=(*seen.before, *counters(1.0, False)),
         after=(*seen.after, *counters(2.0, True)),
     )
@@ -100,6 +104,39 @@ def test_a_dscp_in_a_wrong_queue_between_the_switches_is_named():
     verdict = classified(tuple(through_a_spine(each, swapped) for each in rounds), BY_THREE)
     assert verdict.outcome is Outcome.FAIL
     assert verdict.because == "DSCP 26 of a reached queue 5 of spine s1, expected 3"
+
+
+def test_a_class_that_comes_to_the_nic_by_another_dscp_is_named():
+    """In its queue at every switch, and with a DSCP that takes it into another class behind."""
+    right = tuple(through_a_spine(each, BY_THREE, port=NIC) for each in sent(BY_THREE))
+    assert classified(right, BY_THREE).outcome is Outcome.PASS
+    swapped = (*BY_THREE[:26], 5, *BY_THREE[27:])
+    wrong = tuple(through_a_spine(each, swapped, port=NIC) for each in sent(BY_THREE))
+    verdict = classified(wrong, BY_THREE)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because == f"DSCP 26 of a reached priority 5 of {' '.join(NIC)}, expected 3"
+
+
+def test_packets_that_the_nic_did_not_count_leave_it_open():
+    rounds = tuple(through_a_spine(each, BY_THREE, lost=1, port=NIC) for each in sent(BY_THREE))
+    verdict = classified(rounds, BY_THREE)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert f"the priorities of {' '.join(NIC)} counted" in verdict.because
+
+
+def test_a_nic_that_does_not_count_classes_leaves_it_open():
+    rounds = tuple(through_a_spine(each, BY_THREE, port=NIC) for each in sent(BY_THREE))
+    silent = tuple(
+        replace(
+            each,
+            before=tuple(r for r in each.before if r.scope != "priority"),
+            after=tuple(r for r in each.after if r.scope != "priority"),
+        )
+        for each in rounds
+    )
+    verdict = classified(silent, BY_THREE)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "does not tell how many packets of each class it got" in verdict.because
 
 
 def test_packets_that_a_port_between_did_not_count_leave_it_open():
