@@ -10,6 +10,8 @@ from labtests.network.tables import State
 
 DRAWS = 2147483562
 """How many different numbers the generator draws, all equally likely."""
+NOT_NEGATIVE = (1 << 62) - 1
+"""Changes no product or difference here; says to the compiler that the remainder needs no sign."""
 
 
 @inlined
@@ -19,9 +21,12 @@ def random_below(t: State, limit: int) -> int:
     Equally likely when limit divides DRAWS; else the lower ones are likelier by up to limit/DRAWS.
     """
     clock = clock_at(t, 0)
-    clock.random_1 = clock.random_1 * 40014 % 2147483563
-    clock.random_2 = clock.random_2 * 40692 % 2147483399
-    return int((clock.random_1 - clock.random_2) % DRAWS % limit)
+    clock.random_1 = (clock.random_1 * 40014 & NOT_NEGATIVE) % 2147483563
+    clock.random_2 = (clock.random_2 * 40692 & NOT_NEGATIVE) % 2147483399
+    draw = clock.random_1 - clock.random_2
+    if draw < 0:
+        draw += DRAWS
+    return int((draw & NOT_NEGATIVE) % limit)
 
 
 @compiled

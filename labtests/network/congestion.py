@@ -51,7 +51,7 @@ def pace(t: State, f: int, frame_bytes: int) -> None:
         flow.send_at = clock_at(t, 0).now + gap_ps(t, f, frame_bytes)
 
 
-@compiled
+@inlined
 def hasten(t: State, f: int) -> None:
     """The rate may have grown while the flow waited: one gap from now is the longest wait."""
     flow = flow_at(t, f)

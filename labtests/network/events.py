@@ -160,6 +160,13 @@ def next_slot(t: State, until: int) -> int:
 
 
 @inlined
+def set_up(t: State, slot: int, time: int) -> None:
+    """`slot`, which wakes at no time so far, wakes at `time` ps."""
+    slot_at(t, slot).wakes = time
+    enter(t, slot)
+
+
+@inlined
 def schedule(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps, and not at any other time."""
     entry = slot_at(t, slot)
@@ -168,8 +175,7 @@ def schedule(t: State, slot: int, time: int) -> None:
     if entry.wakes != NEVER:
         strike(t, slot)
     if time != NEVER:
-        entry.wakes = time
-        enter(t, slot)
+        set_up(t, slot, time)
 
 
 @inlined

@@ -1,5 +1,6 @@
 """The tables of a network, made from its wiring, and grown when they are too small."""
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -282,9 +283,10 @@ def with_packets(t: Tables, rows: int) -> Tables:
 
 
 def _make_calendar(t: Tables) -> None:
-    """Buckets about as wide as two events are apart when every port sends frames of 1000 B."""
-    frames_per_ps = float((1 / (1000 * t.port.ps_per_byte)).sum())
-    t.clock[0].bucket_shift = max(1, int(2 / frames_per_ps).bit_length() - 1)
+    """Buckets about as wide as frames of 1000 B are apart when, of n ports, sqrt(n) send: few have
+    several slots, and most slots lie from the beginning where they wake."""
+    frames_per_ps = float((1 / (1000 * t.port.ps_per_byte)).mean()) * math.sqrt(len(t.port))
+    t.clock[0].bucket_shift = max(1, int(1 / frames_per_ps).bit_length() - 1)
     t.slot.wakes = NEVER
     t.bucket.head = NONE
 

@@ -6,7 +6,7 @@ from labtests.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.network.tables import NEVER, NONE, TRUST_DSCP, State
 
 
-@compiled
+@inlined
 def host_priority(t: State, host: int, dscp: int, pcp: int) -> int:
     """The priority that a NIC gives a packet: by its DSCP or by its tag, as the NIC trusts; 0 for
     one without a tag."""
@@ -25,7 +25,7 @@ def choose_lane(t: State, f: int) -> None:
 
 @inlined
 def make_ready(t: State, f: int) -> None:
-    """Flow f waits for its turn at its NIC, and the NIC's port knows."""
+    """Flow f waits for its turn at its NIC, and the NIC's port knows, if only that it is paused."""
     flow = flow_at(t, f)
     if flow.queued:
         return
@@ -37,8 +37,12 @@ def make_ready(t: State, f: int) -> None:
     else:
         flow_at(t, queue.ready_tail).next_ready = f
     queue.ready_tail = f
-    port_at(t, flow.lane >> 3).backlog |= 1 << (flow.lane & 7)
-    wake_port(t, flow.lane >> 3)
+    port = port_at(t, flow.lane >> 3)
+    port.backlog |= 1 << (flow.lane & 7)
+    if queue.paused_until > clock_at(t, 0).now >= port.busy_until:
+        wake_by(t, flow.lane >> 3, queue.paused_until)
+    else:
+        wake_port(t, flow.lane >> 3)
 
 
 @inlined
@@ -59,7 +63,7 @@ def pace_flow_by(t: State, f: int, time: int) -> None:
     wake_by(t, 3 * clock_at(t, 0).ports + 2 * f + 1, time)
 
 
-@compiled
+@inlined
 def wake_flow_by(t: State, f: int, time: int) -> None:
     """Flow f looks at its timers at `time` at the latest."""
     wake_by(t, 3 * clock_at(t, 0).ports + 2 * f, time)

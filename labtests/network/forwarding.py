@@ -19,7 +19,7 @@ source port is made of the inner five-tuple's hash, so ECMP inside the tunnel go
 """
 
 from labtests.network.arithmetic import random_below
-from labtests.network.compiled import compiled
+from labtests.network.compiled import compiled, inlined
 from labtests.network.packets import free_packet
 from labtests.network.rows import (
     clock_at,
@@ -41,7 +41,7 @@ SPRAYED = 1 << 30
 _WORD = 0xFFFFFFFF
 
 
-@compiled
+@inlined
 def mixed(number: int, seed: int) -> int:
     """32 bits that depend on every bit of `number` and `seed` (MurmurHash3, fmix32)."""
     bits = (int(number) ^ int(seed)) & _WORD
@@ -52,7 +52,7 @@ def mixed(number: int, seed: int) -> int:
     return int(bits ^ (bits >> 16))
 
 
-@compiled
+@inlined
 def tuple_hash(t: State, k: int) -> int:
     """The hash of packet k's five-tuple."""
     packet = packet_at(t, k)
@@ -63,7 +63,7 @@ def tuple_hash(t: State, k: int) -> int:
     return int(flow.hash_to_target if target == flow.target else flow.hash_to_source)
 
 
-@compiled
+@inlined
 def balanced(t: State, s: int, k: int, row: int) -> int:
     """The port of path `row` by which packet k leaves switch s."""
     path = path_at(t, row)

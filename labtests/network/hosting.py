@@ -62,7 +62,7 @@ def queue_packet(t: State, q: int) -> int:
     return NONE
 
 
-@compiled
+@inlined
 def following(mask: int, turn: int) -> int:
     """The first number behind `turn`, round the clock of eight, whose bit in `mask` > 0 is set."""
     behind = mask >> (turn + 1)

@@ -5,7 +5,7 @@ or when all of them together hold the port's own threshold (`xoff`); it goes on 
 it up any more and all of them together are down at `xon`.
 """
 
-from labtests.network.compiled import compiled
+from labtests.network.compiled import compiled, inlined
 from labtests.network.memory import may_resume
 from labtests.network.rows import control_at, lane_at, port_at
 from labtests.network.tables import LINK_SEND, State
@@ -30,10 +30,8 @@ def is_link_full(t: State, p: int) -> bool:
 
 
 @compiled
-def link_may_resume(t: State, p: int) -> bool:
-    """Whether nothing on port p holds the link up; then all its groups go on."""
-    if not port_at(t, p).link_pause & LINK_SEND:
-        return True
+def groups_may_resume(t: State, p: int) -> bool:
+    """Whether no group of port p, which sends 802.3x, holds the link up; then all of them go on."""
     control = control_at(t, p)
     if control.xoff_size >= 0 and ingress_use(t, p) > control.xon_size:
         return False
@@ -43,3 +41,9 @@ def link_may_resume(t: State, p: int) -> bool:
     for lane in range(8 * p, 8 * p + 8):
         lane_at(t, lane).xoff = 0
     return True
+
+
+@inlined
+def link_may_resume(t: State, p: int) -> bool:
+    """Whether nothing on port p holds the link up; then all its groups go on."""
+    return bool(not port_at(t, p).link_pause & LINK_SEND or groups_may_resume(t, p))

@@ -42,6 +42,16 @@ def threshold_cells(t: State, s: int, lane: int) -> float:
 
 
 @inlined
+def cells_of(t: State, s: int, frame_bytes: int) -> int:
+    """Cells of switch s that a frame takes. (A division only when frames differ.)"""
+    switch = switch_at(t, s)
+    if frame_bytes != switch.frame_bytes:
+        switch.frame_bytes = frame_bytes
+        switch.frame_cells = (frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
+    return int(switch.frame_cells)
+
+
+@inlined
 def shared_use(t: State, lane: int) -> int:
     """Cells of the shared pool that this group holds."""
     group = lane_at(t, lane)
@@ -126,7 +136,7 @@ def must_pause(t: State, s: int, lane: int) -> bool:
     return lane_at(t, lane).headroom_used > 0 or (use > 0 and use >= threshold_cells(t, s, lane))
 
 
-@compiled
+@inlined
 def may_resume(t: State, s: int, lane: int) -> bool:
     """Whether the group has fallen far enough below its threshold."""
     group = lane_at(t, lane)
@@ -141,7 +151,7 @@ def may_resume(t: State, s: int, lane: int) -> bool:
 # -- egress ----------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def is_dynamic(t: State, s: int) -> bool:
     """Whether the egress limits of switch s are dynamic."""
     return bool(switch_at(t, s).egress_limit_cells < 0)

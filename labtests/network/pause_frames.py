@@ -10,7 +10,8 @@ An 802.3x frame has one time, for the whole link. A port does one or the other.
 
 from typing import Any
 
-from labtests.network.compiled import compiled
+from labtests.network.arithmetic import lowest_bit
+from labtests.network.compiled import compiled, inlined
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import new_packet
 from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port_at
@@ -34,7 +35,7 @@ TIMES_PER_WORD = 3
 """The eight times of a frame are kept in three fields of its packet that are else unused."""
 
 
-@compiled
+@inlined
 def timer_slot(t: State, p: int) -> int:
     """The calendar slot of port p's timers."""
     return int(2 * clock_at(t, 0).ports + p)
@@ -43,7 +44,7 @@ def timer_slot(t: State, p: int) -> int:
 # -- the frame --
 
 
-@compiled
+@inlined
 def set_time(t: State, k: int, i: int, quanta: int) -> None:
     """Frame k, in which no time of priority i was set yet, has this one."""
     packet = packet_at(t, k)
@@ -56,7 +57,7 @@ def set_time(t: State, k: int, i: int, quanta: int) -> None:
         packet.target |= shifted
 
 
-@compiled
+@inlined
 def time_of(t: State, k: int, i: int) -> int:
     """The time in quanta that frame k has for priority i."""
     packet = packet_at(t, k)
@@ -87,7 +88,7 @@ def stop_groups(t: State, p: int) -> None:
         lane_at(t, lane).xoff = 1
 
 
-@compiled
+@inlined
 def request_pause_frame(t: State, p: int, i: int) -> None:
     """Port p tells its peer the present state (xoff or xon) of priority i as soon as it can.
 
@@ -103,7 +104,7 @@ def request_pause_frame(t: State, p: int, i: int) -> None:
     wake_port(t, p)
 
 
-@compiled
+@inlined
 def note_told(account: Any, now: int, duration_ps: int) -> None:
     """A pause of that length (0: an end) is sent now for a lane, or for a link."""
     if account.told_since != NONE:
@@ -113,7 +114,7 @@ def note_told(account: Any, now: int, duration_ps: int) -> None:
     account.pfc_tx_frames += 1
 
 
-@compiled
+@inlined
 def quanta_to_tell(t: State, p: int, i: int, stopped: bool) -> int:
     """The time that a frame of port p has for priority i, or the link: a storm's, xoff or xon."""
     control = control_at(t, p)
@@ -122,7 +123,7 @@ def quanta_to_tell(t: State, p: int, i: int, stopped: bool) -> int:
     return int(port_at(t, p).pause_quanta) if stopped else 0
 
 
-@compiled
+@inlined
 def refresh_later(t: State, p: int, account: Any, stopped: bool) -> None:
     """A pause that was sent now is sent again after the refresh time, if ever."""
     refresh_ps = control_at(t, p).refresh_ps
@@ -147,7 +148,7 @@ def fill_link_frame(t: State, p: int, k: int) -> None:
     refresh_later(t, p, control, stopped)
 
 
-@compiled
+@inlined
 def fill_priority_frame(t: State, p: int, k: int) -> None:
     """Frame k is a PFC frame with the present state of all priorities of port p that wait."""
     port = port_at(t, p)
@@ -157,13 +158,15 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
     packet.cells = 0
     packet.target = 0
     port.pfc_pending = 0
-    for i in range(8):
-        if (packet.psn >> i) & 1:
-            lane = lane_at(t, 8 * p + i)
-            quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
-            set_time(t, k, i, quanta)
-            note_told(lane, clock_at(t, 0).now, quanta * port.quantum_ps)
-            refresh_later(t, p, lane, lane.xoff != 0)
+    named = packet.psn & PRIORITY_BITS
+    while named:
+        i = lowest_bit(named)
+        named &= named - 1
+        lane = lane_at(t, 8 * p + i)
+        quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
+        set_time(t, k, i, quanta)
+        note_told(lane, clock_at(t, 0).now, quanta * port.quantum_ps)
+        refresh_later(t, p, lane, lane.xoff != 0)
     if packet.psn & EMPTY_BIT:
         packet.part = control_at(t, p).storm_quanta
 

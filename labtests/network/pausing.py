@@ -9,7 +9,7 @@ port. How pauses are sent: pause_frames.py.
 from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
-from labtests.network.compiled import compiled
+from labtests.network.compiled import compiled, inlined
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import free_packet
 from labtests.network.pause_frames import (
@@ -43,7 +43,7 @@ from labtests.network.tables import (
 )
 
 
-@compiled
+@inlined
 def settle_pause(account: Any, moment: int) -> None:
     """Account a pause of a lane, or a link, that has run out by `moment`."""
     if account.paused_since != NONE and account.paused_until <= moment:
@@ -52,7 +52,7 @@ def settle_pause(account: Any, moment: int) -> None:
         account.paused_since = NONE
 
 
-@compiled
+@inlined
 def note_pause(account: Any, moment: int, duration_ps: int) -> None:
     """A lane, or a link, is held for `duration_ps` from `moment` on, not as it was before."""
     settle_pause(account, moment)
@@ -62,36 +62,42 @@ def note_pause(account: Any, moment: int, duration_ps: int) -> None:
     settle_pause(account, moment)
 
 
-@compiled
+@inlined
 def paused_queue(t: State, p: int, i: int) -> int:
     """The egress queue that a pause of priority i holds: the NIC's i, or the switch's map of it."""
     if port_at(t, p).switch == NONE:
         return 8 * p + i
-    return int(8 * p + switch_at(t, port_at(t, p).switch).dot1p_lp[i])
+    return 8 * p + int(switch_at(t, port_at(t, p).switch).dot1p_lp[i])
 
 
 @compiled
-def hold_queue(t: State, p: int, i: int) -> None:
-    """The egress queue of priority i is held as long as the longest pause that concerns it.
+def longest_pause(t: State, p: int, q: int) -> int:
+    """Until when the pauses of all priorities that a switch's map leads to queue q last."""
+    until = 0
+    for j in range(8):
+        if paused_queue(t, p, j) == q:
+            until = max(until, lane_at(t, 8 * p + j).paused_until)
+    return int(until)
 
-    A switch's map may lead several priorities to one queue.
-    """
+
+@inlined
+def hold_queue(t: State, p: int, i: int) -> None:
+    """The egress queue of priority i is held as long as the longest pause that concerns it."""
     q = paused_queue(t, p, i)
     until = lane_at(t, 8 * p + i).paused_until
     if port_at(t, p).switch != NONE:
-        for j in range(8):
-            if paused_queue(t, p, j) == q:
-                until = max(until, lane_at(t, 8 * p + j).paused_until)
+        until = longest_pause(t, p, q)
     queue_at(t, q).paused_until = until
     port_at(t, p).held |= 1 << (q & 7)
 
 
-@compiled
+@inlined
 def hold_from(t: State, p: int, i: int, moment: int, duration_ps: int) -> None:
     """Port p starts no frame of priority i for `duration_ps` from `moment`; 0 lets it go on."""
     note_pause(lane_at(t, 8 * p + i), moment, duration_ps)
     hold_queue(t, p, i)
-    wake_port(t, p)
+    if port_at(t, p).backlog:  # else it has nothing to start, or to wait for
+        wake_port(t, p)
 
 
 @compiled
@@ -110,7 +116,7 @@ def hold_link(t: State, p: int, moment: int, duration_ps: int) -> None:
     wake_port(t, p)
 
 
-@compiled
+@inlined
 def obey(t: State, p: int, k: int, moment: int) -> None:
     """Pause frame k takes effect on port p at `moment`, where it is on; the frame is no more."""
     port = port_at(t, p)
@@ -200,11 +206,13 @@ def next_expiry(t: State, p: int) -> int:
     """
     earliest = NEVER
     now = clock_at(t, 0).now
-    for i in range(8):
-        if (port_at(t, p).backlog >> i) & 1:
-            until = queue_at(t, 8 * p + i).paused_until
-            if port_at(t, p).limited >> i & 1:
-                until = max(until, conforms_at(t, 8 * p + i))
-            if until > now:
-                earliest = min(earliest, until)
-    return earliest
+    waiting = port_at(t, p).backlog
+    while waiting:
+        i = lowest_bit(waiting)
+        waiting &= waiting - 1
+        until = queue_at(t, 8 * p + i).paused_until
+        if port_at(t, p).limited >> i & 1:
+            until = max(until, conforms_at(t, 8 * p + i))
+        if until > now:
+            earliest = min(earliest, until)
+    return int(earliest)

@@ -178,7 +178,7 @@ def complete_message(t: State, f: int) -> None:
         arm_timeout(t, f)
 
 
-@compiled
+@inlined
 def deliver(t: State, f: int, last: bool) -> None:
     """The packet that was expected has come; `last` of its message or not."""
     flow = flow_at(t, f)

@@ -23,6 +23,7 @@ from labtests.network.memory import (
     NO_HEADROOM,
     admit,
     book_lossy,
+    cells_of,
     is_dynamic,
     is_lossless,
     is_over_limit,
@@ -52,7 +53,7 @@ HEADROOM_DROP = 6
 SHUT_QUEUE_DROP, SHUT_INGRESS_DROP = 7, 8
 
 
-@compiled
+@inlined
 def classify(t: State, p: int, dscp: int, pcp: int) -> int:
     """The dot1p (PFC priority) of a packet that arrives at switch port p."""
     trust = port_at(t, p).trust
@@ -71,9 +72,9 @@ def class_of(t: State, p: int, k: int, mapped: int) -> int:
         return mapped
     packet = packet_at(t, k)
     row = packet.dscp + (64 if packet.kind > ROCE_LAST and edge == 1 else 0)
-    queue = port_at(t, p).edge_queue[row]
+    queue = int(port_at(t, p).edge_queue[row])
     if port_at(t, p).edge_dscp[row] != NONE:
-        packet.dscp = port_at(t, p).edge_dscp[row]
+        packet.dscp = int(port_at(t, p).edge_dscp[row])
     return mapped if queue == NONE else queue
 
 
@@ -179,9 +180,9 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     if out == NONE or packet.ttl <= 0:
         lose_on_the_way(t, p, k)
         return
-    q = 8 * out + class_of(t, p, k, switch.dot1p_lp[dot1p])
+    q = 8 * out + class_of(t, p, k, int(switch.dot1p_lp[dot1p]))
     packet.lane = 8 * p + dot1p
-    packet.cells = (packet.frame_bytes + switch.cell_bytes - 1) // switch.cell_bytes
+    packet.cells = cells_of(t, port.switch, packet.frame_bytes)
     why = guarded_fate(t, p, q, k)
     if why != KEPT:
         count_drop(t, q, k, why)

@@ -1,4 +1,5 @@
-"""The state of the network: one table of records per kind of thing, all numbers 64 bits wide.
+"""The state of the network: one table of records per kind of thing. Numbers are 64 bits wide but
+where a table says otherwise.
 
 Times are integer picoseconds: one byte takes 8000 ps at 1G, 800 at 10G, 320 at 25G, 200 at 40G,
 80 at 100G, 10 at 800G, so no frame time is ever rounded; 2**62 ps are 53 days.
@@ -64,11 +65,47 @@ TAG_BYTES = 4
 """What an 802.1Q tag adds to a frame: TPID 2 + PCP, DEI and VLAN id 2 (IEEE 802.1Q)."""
 
 
-def _record(*groups: str, floats: str = "", arrays: tuple[tuple[str, int], ...] = ()) -> np.dtype:
-    fields: list[Any] = [(name, "i8") for group in groups for name in group.split()]
-    fields += [(name, "f8") for name in floats.split()]
-    fields += [(name, "i8", (length,)) for name, length in arrays]
-    return np.dtype(fields)
+LINE_BYTES = 64
+"""What a processor fetches at once: eight columns."""
+ALIGNED_ROW = 3
+"""The row of a table that begins with a line, and with it those of priority 3 in tables by lane:
+most RoCE has it."""
+
+
+def _record(
+    *groups: str,
+    floats: str = "",
+    halves: str = "",
+    arrays: tuple[tuple[str, int, str], ...] = (),
+    first: str = "",
+    by_lane: bool = False,
+) -> np.dtype:
+    """A row with these columns: integers of 64 bits, but for `floats`, `halves` (integers of 32)
+    and arrays of a length and a type.
+
+    The columns that most packets need, `first`, are fetched together. A row is whole lines long,
+    an odd number: equal columns of 2**n rows then do not ask for the same places of a cache. Of a
+    table `by_lane` that is true of eight rows.
+    """
+    named = [*first.split(), *(name for group in groups for name in group.split()), *floats.split()]
+    fields: list[Any] = [
+        (name, "f8" if name in floats.split() else "i8") for name in dict.fromkeys(named)
+    ]
+    fields += [(name, "i4") for name in halves.split()]
+    row = np.dtype([*fields, *((name, kind, (length,)) for name, length, kind in arrays)])
+    rows = 8 if by_lane else 1
+    lines = -(-rows * row.itemsize // LINE_BYTES)
+    if row.names is None or row.fields is None or lines == 1:
+        return row
+    places = [row.fields[name] for name in row.names]
+    return np.dtype(
+        {
+            "names": list(row.names),
+            "formats": [place[0] for place in places],
+            "offsets": [place[1] for place in places],
+            "itemsize": (lines if lines == 2 else lines | 1) * LINE_BYTES // rows,
+        }
+    )
 
 
 TABLE_TYPES = {
@@ -102,7 +139,11 @@ TABLE_TYPES = {
         "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
         "edge",  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all were RoCE
         # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
-        arrays=(("dscp_dot1p", 64), ("edge_queue", 128), ("edge_dscp", 128)),
+        first="host switch peer up backlog pfc_pending busy_until held "
+        "ps_per_byte propagation_ps overhead_bytes rest_parts gap_ppm wire_head wire_tail silence "
+        "silent_run loud_head loud_tail strict limited levelled turn group_balance "
+        "impaired pfc_on trust rx_packets rx_bytes link_pause edge buffered",
+        arrays=(("dscp_dot1p", 64, "i1"), ("edge_queue", 128, "i1"), ("edge_dscp", 128, "i1")),
     ),
     "queue": _record(
         "head tail packets cells paused_until empty_since weight credit",
@@ -114,6 +155,11 @@ TABLE_TYPES = {
         "poll_ps polls",  # polls: so many periods since time 0 are in the average
         "own_limit_cells own_limit_packets",  # beside the switch's limits; 0: none
         "level level_turn",  # level_turn: of the level of this row's number, not of the queue
+        by_lane=True,
+        first="head tail ready_head paused_until packets cells average_cells wred "
+        "peak_cells low_cells high_cells probability newest_weight ecn "
+        "forwarded_packets forwarded_bytes "
+        "empty_since credit loss_per_million own_limit_cells own_limit_packets ready_tail",
         floats="average_cells probability newest_weight",
     ),
     "lane": _record(
@@ -123,6 +169,10 @@ TABLE_TYPES = {
         "rx_packets tx_packets rx_bytes tx_bytes",
         "pool_used pool_limit headroom_drops buffer_drops",
         "told_since told_until told_ps",  # the pauses that the port has sent for this priority
+        by_lane=True,
+        first="ingress_cells headroom_used guaranteed_cells xoff_cells alpha xoff peak_cells "
+        "refresh_at rx_packets tx_packets rx_bytes tx_bytes xon_offset_cells xon_cells "
+        "paused_until paused_since",
         floats="alpha",
     ),
     "control": _record(  # flow control of a port, beyond what each frame needs
@@ -138,13 +188,16 @@ TABLE_TYPES = {
     ),
     "switch": _record(
         "total_cells shared_cells shared_used used_cells cell_bytes",
+        "frame_bytes frame_cells",  # of the last frame that came
         "egress_limit_cells peak_used_cells peak_shared_cells",  # egress limit -1: dynamic
         "pool_cells pool_used peak_pool_cells",  # of headroom
         "egress_shared_cells egress_used egress_guaranteed_cells",
         "hash_seed",
         "shut",  # how many of its ports' priorities a guard has shut now
+        first="frame_bytes frame_cells used_cells total_cells shared_used shared_cells "
+        "peak_used_cells peak_shared_cells egress_limit_cells shut",
         floats="egress_alpha",
-        arrays=(("dot1p_lp", 8),),
+        arrays=(("dot1p_lp", 8, "i1"),),
     ),
     "host": _record(
         "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",
@@ -156,14 +209,16 @@ TABLE_TYPES = {
         "ip_in_bytes ip_out ip_out_bytes",
         "ip_ce ip_ect0 tunnel_in tunnel_out",  # headers of a tunnel's packets count, too
         "cnp_pacing last_cnp one_cnp_in",  # fault: so many CNPs are handled, and one is heeded
+        first="port trust form byte_reset time_reset_ps np_in_order np_on np_ecn_marked",
         floats="max_rate min_rate ai_rate hai_rate first_rate gain",
-        arrays=(("dscp_map", 64),),
+        arrays=(("dscp_map", 64, "i1"),),
     ),
     "packet": _record(
-        "next kind flow frame_bytes cells psn part dscp ecn target lane at next_loud",
+        "next flow frame_bytes at part psn lane cells dscp pcp target next_loud",
         "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
-        "pcp",  # of its 802.1Q tag; NONE: it has none
+        # pcp: of its 802.1Q tag; NONE: it has none
         "born",  # when its first bit left; of an ACK, when that of the packet did that it answers
+        halves="kind ecn",
     ),
     "flow": _record(
         "kind life next_ready queued lane source target dscp start_at in_flight",
@@ -195,13 +250,18 @@ TABLE_TYPES = {
         "waits delay_ps first_edge",  # for so many other flows to be delivered: following.py
         "tunnel",  # UDP, TCP: NO_TUNNEL, TUNNEL, or one that loses marks
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
+        first="life next_psn window_psn lost send_at limited next_increase lane "
+        "source target frame_bytes last_psn packets_per_message total_psn sent_psn timeout_at "
+        "rate gap_rate gap_ps gap_bytes byte_count pcp ttl dscp "
+        "in_flight ecn ack_packets recovery read kind queued whole_messages "
+        "expected_psn nak_sent delivered_bytes payload_bytes delay_row wired_psn",
         floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
     ),
     "delay": _record("count"),  # packets by how long they were under way: delays.py
     "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
     "route": _record("port"),  # row: switch * targets + host; below NONE: a path (forwarding.py)
     "segment": _record("here"),  # row: window * size + number % size: has the TCP receiver got it
-    "path": _record("does ways target copies spray", arrays=(("ports", 64),)),
+    "path": _record("does ways target copies spray", arrays=(("ports", 64, "i8"),)),
     "guard": _record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0
         "detect_ps quiet_ps fixed_ps action",
@@ -209,6 +269,7 @@ TABLE_TYPES = {
         "drops_ingress drops_egress",  # egress, by queue: 1 + the row of the priority that is shut
         "shutdowns restored drained dropped ingress_dropped",
         "aggregate_dropped aggregate_ingress_dropped",
+        by_lane=True,
     ),
     "script": _record("next kinds from_ps until_ps first last every damage seen"),  # impairments.py
 }
@@ -247,7 +308,9 @@ State = Any
 
 def table(dtype: np.dtype, rows: int) -> Any:
     """An empty table whose fields are attributes (`t.port[p].busy_until`)."""
-    return np.zeros(rows, dtype).view(np.recarray)
+    room = np.zeros(rows * dtype.itemsize + LINE_BYTES, np.uint8)
+    begin = -(room.ctypes.data + ALIGNED_ROW * dtype.itemsize) % LINE_BYTES
+    return room[begin : begin + rows * dtype.itemsize].view(dtype).view(np.recarray)
 
 
 def grown(old: Any, rows: int) -> Any:

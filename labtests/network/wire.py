@@ -13,7 +13,7 @@ through the others, the loud ones. Where frames may be lost, or for a switch, no
 
 from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled, inlined
-from labtests.network.events import schedule
+from labtests.network.events import schedule, set_up
 from labtests.network.hosting import receive_at_host
 from labtests.network.impairments import is_damaged, spare_ps
 from labtests.network.packets import free_packet
@@ -141,7 +141,7 @@ def arrive(t: State, p: int) -> None:
     else:
         following = port.wire_head = packet_at(t, k).next
     if following != NONE:
-        schedule(t, clock_at(t, 0).ports + p, packet_at(t, following).at)
+        set_up(t, clock_at(t, 0).ports + p, packet_at(t, following).at)
     if not port.silence:
         receive(t, p, k)
 

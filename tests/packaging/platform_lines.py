@@ -1,7 +1,8 @@
-"""How much code each switch platform is, driver and face: `python tests/packaging/platform_lines.py`.
+"""How much code each switch platform is: `python tests/packaging/platform_lines.py`.
 
-A line of code is one with a token that is neither a comment nor part of a docstring. What several
-platforms share (labtests/drivers/*.py, displays, simlab/switch_cli, streaming) is not a platform's.
+Driver and face. A line of code is one with a token that is neither a comment nor part of a
+docstring. What several platforms share (labtests/drivers/*.py, displays, simlab/switch_cli,
+streaming) is not a platform's.
 """
 
 import ast

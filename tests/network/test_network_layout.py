@@ -1,0 +1,55 @@
+"""Where things lie, in memory and in the calendar, changes nothing that can be counted."""
+
+import numpy as np
+import pytest
+from network_star import Lab
+
+from labtests.network.tables import ALIGNED_ROW, LINE_BYTES, TABLE_TYPES, grown, table
+
+BY_LANE = ("queue", "lane", "guard")
+CALENDAR = {"addresses", "slot", "bucket", "word", "level"}
+OF_CALENDAR = {"opened", "bucket_shift"}
+
+
+def incast(star: Lab, wider: int) -> dict[str, list[int]]:
+    """Every column after 1 ms of 6 to 1 with pauses; buckets 2**wider times as wide."""
+    lab = star(7).lossless(3)
+    lab.network.tables.clock[0].bucket_shift += wider
+    for host in range(1, 7):
+        lab.rc(host, 3)
+    lab.run_ms(1)
+    tables = lab.network.tables
+    return {
+        f"{name}.{column}": getattr(tables, name)[column].tolist()
+        for name in set(tables._fields) - CALENDAR
+        for column in getattr(tables, name).dtype.names
+        if column not in OF_CALENDAR
+    }
+
+
+class TestLayoutOfTables:
+    @pytest.mark.parametrize("name", [name for name in TABLE_TYPES if name not in CALENDAR])
+    def test_long_rows_begin_with_a_line_or_their_priority_3_does(self, name):
+        rows = table(TABLE_TYPES[name], 32)
+        places = [rows[i : i + 1].ctypes.data % LINE_BYTES for i in range(ALIGNED_ROW, 32, 8)]
+        assert set(places) == {0}
+
+    @pytest.mark.parametrize("name", BY_LANE)
+    def test_a_column_of_all_ports_asks_for_all_places_of_a_cache(self, name):
+        lines_a_port = 8 * TABLE_TYPES[name].itemsize / LINE_BYTES
+        assert lines_a_port % 2 == 1
+
+    def test_a_grown_table_has_what_it_had(self):
+        rows = table(TABLE_TYPES["packet"], 5)
+        rows.psn, rows.ecn = np.arange(5) << 40, np.arange(5)
+        more = grown(rows, 9)
+        assert more.psn.tolist() == [0, 1 << 40, 2 << 40, 3 << 40, 4 << 40, 0, 0, 0, 0]
+        assert more.ecn.tolist() == [0, 1, 2, 3, 4, 0, 0, 0, 0]
+
+
+class TestWidthOfBuckets:
+    @pytest.mark.parametrize("wider", [-6, -2, 3, 7])
+    def test_the_order_of_events_does_not_depend_on_it(self, star, wider):
+        usual = incast(star, 0)
+        assert sum(usual["control.tx_frames"]) > 100  # pauses
+        assert incast(star, wider) == usual
