@@ -51,5 +51,5 @@ class TestWidthOfBuckets:
     @pytest.mark.parametrize("wider", [-6, -2, 3, 7])
     def test_the_order_of_events_does_not_depend_on_it(self, star, wider):
         usual = incast(star, 0)
-        assert sum(usual["control.tx_frames"]) > 100  # pauses
+        assert sum(usual["control.tx_frames"]) > 0  # pauses
         assert incast(star, wider) == usual
