@@ -24,7 +24,7 @@ THEIRS = (
     ("suites", "gbit", "by_hand"),
     [
         ("s1 or classification", 1, "true"),
-        ("s1 or scheduling", 1, " && ".join(THEIRS)),
+        ("s1 or owes", 1, " && ".join(THEIRS)),
         ("s2 or s3", 5, "true"),
         ("watchdog", 1, "true"),
     ],

@@ -18,7 +18,7 @@ DISCARDS = {
 
 @pytest.mark.parametrize(
     ("suites", "gbit"),
-    [("s1 or classification or scheduling", 1), ("s2 or s3", 5), ("watchdog or pause_timeout", 1)],
+    [("s1 or classification or owes", 1), ("s2 or s3", 5), ("watchdog or pause_timeout", 1)],
 )
 def test_suites_pass_with_their_controls_red_and_all_is_put_back(
     suites: str, gbit: int, tmp_path: Path

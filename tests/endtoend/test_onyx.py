@@ -22,7 +22,7 @@ THEIRS = (
     ("suites", "gbit", "by_hand"),
     [
         ("s1 or classification", 1, ("show clock",)),
-        ("s1 or scheduling", 1, THEIRS),
+        ("s1 or owes", 1, THEIRS),
         ("s2 or s3", 5, ("show clock",)),
     ],
     ids=["as installed", "configured by somebody", "ecn"],
