@@ -23,6 +23,7 @@ EVERY = frozenset(range(8))
 def test_only_roce_gets_into_its_queues_at_the_edge(incast):
     """Edge: RoCE and its CNPs are in their queues; the same DSCPs of other packets are not, there
     and behind."""
+    incast.expect_near_rates()
     incast.trust_dscp()
     early, late = incast.classes(*DSCPS, rdma=True)
     by_class = {each.tos: incast.queue_of(each) for each in (early, late)}

@@ -19,6 +19,7 @@ EVERY = frozenset(range(8))
 @pytest.mark.covers("A6", "E11")
 def test_dcqcn_slows_an_rdma_incast_without_loss(incast):
     """DCQCN: packets are marked, CNPs come back, senders slow down, and nothing is lost."""
+    incast.expect_near_rates()
     incast.trust_dscp()
     early, late = incast.classes(*DSCPS, rdma=True)
     queues = {incast.queue_of(early), incast.queue_of(late)}

@@ -26,7 +26,8 @@ ROCE_SIZES, ROCE_BYTES = (256, 512, 1024, 2048, 4096), 96
 ROCE_FRAME_BYTES = 14 + 20 + 8 + 12 + 4 + 4
 """Around the payload: Ethernet, IPv4, UDP, base transport header, and both check sequences."""
 NEAR = 4
-"""Times the bottleneck's rate: healthy labs have 40 Gb/s into 10; 10 into 1 left a third free."""
+"""Times the bottleneck's rate: healthy labs have 40 Gb/s into 10, which DCQCN holds; 10 into 1
+lost packets, and left a third of the line free."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
@@ -171,13 +172,15 @@ def expect_marks_in_time(senders: int, line: float, mtu_bytes: int) -> None:
 
 
 def expect_near_rates(senders: Sequence[Role], line: float) -> None:
-    """Two classes share the line under DCQCN: where a sender's link is many times as fast, what it
-    has cut comes back too slowly to fill its share. Raises NotHere."""
+    """DCQCN alone holds senders whose links are not many times as fast as the bottleneck. A queue
+    pair starts at its link's rate, a CNP halves that at most, and what was cut comes back slowly:
+    buffers lose the first, and the line has room in the second. Raises NotHere."""
     for sender in senders:
         if sender.link_bits_per_s > NEAR * line:
             raise NotHere(
                 f"{sender.name} can send {sender.link_bits_per_s / line:.3g} times as fast as the "
-                f"bottleneck's {line / 1e9:g} Gb/s: DCQCN gives its class less than its share"
+                f"bottleneck's {line / 1e9:g} Gb/s: DCQCN alone neither holds its first packets nor "
+                "fills its share"
             )
 
 

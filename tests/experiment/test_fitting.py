@@ -11,6 +11,7 @@ from labtests.experiment.fitting import (
     early_and_late,
     expect_congestion,
     expect_marks_in_time,
+    expect_near_rates,
     fastest_at_the_ends,
     one_packet_bytes,
     payload_share,
@@ -109,3 +110,9 @@ def test_senders_that_can_not_fill_the_bottleneck_are_told_by_their_links():
         expect_congestion(roles(1, 1, 1, 1), 10e9)
     with pytest.raises(NotHere, match="a slowdown would not show"):
         expect_congestion(roles(*[1] * 12), 10e9)
+
+
+def test_dcqcn_alone_is_asked_to_hold_senders_of_four_times_the_bottleneck_and_no_faster_ones():
+    expect_near_rates(roles(40, 10), 10e9)
+    with pytest.raises(NotHere, match="h2 can send 10 times as fast as the bottleneck's 1 Gb/s"):
+        expect_near_rates(roles(1, 10), 1e9)
