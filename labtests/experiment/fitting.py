@@ -179,8 +179,8 @@ def expect_near_rates(senders: Sequence[Role], line: float) -> None:
         if sender.link_bits_per_s > NEAR * line:
             raise NotHere(
                 f"{sender.name} can send {sender.link_bits_per_s / line:.3g} times as fast as the "
-                f"bottleneck's {line / 1e9:g} Gb/s: DCQCN alone neither holds its first packets nor "
-                "fills its share"
+                f"bottleneck's {line / 1e9:g} Gb/s: DCQCN alone does not hold its first packets, "
+                "nor fills its share"
             )
 
 
