@@ -90,6 +90,9 @@ RUN_WHOLE_PROGRAMS = frozenset(
 )
 """Files of which each test takes seconds: labtests as a user starts it, or a lab that is served."""
 
+ON_EACH_PLATFORM = "test_suites_pass_with_their_controls_red_and_all_is_put_back"
+"""S1-S3 and a platform's own suites, which are always run."""
+
 ONE_IN = dict.fromkeys(RUN_WHOLE_LABS, 30) | dict.fromkeys(RUN_WHOLE_PROGRAMS, 3)
 """So many tests of a file are one that is drawn; faults and healthy labs are drawn beside them."""
 
@@ -120,7 +123,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def _drawn(seed: str, item: pytest.Item) -> bool:
     number = hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0]
-    return number % ONE_IN.get(item.path.stem, 1) == 0
+    return item.name.startswith(ON_EACH_PLATFORM) or number % ONE_IN.get(item.path.stem, 1) == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:

@@ -13,7 +13,7 @@ TESTBED, SWITCH = "sonic-cx5", "SN2700"
     ("suites", "gbit", "by_hand"),
     [
         ("s1 or classification", 1, "sudo config qos reload"),
-        ("scheduling", 1, "counterpoll queue interval 10000"),  # as a box is installed
+        ("owes", 1, "counterpoll queue interval 10000"),  # as a box is installed
         ("s2 or s3", 5, "true"),
         ("thresholds", 10, "true"),  # polled every 60 s, as a box is installed
     ],
