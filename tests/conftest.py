@@ -4,6 +4,7 @@ one test has used as a password is not hidden in the output of the next, and sev
 labs some are drawn, anew for each commit."""
 
 import hashlib
+import re
 
 import pytest
 from drawing import seed_of
@@ -74,15 +75,19 @@ RUN_WHOLE_PROGRAMS = frozenset(
         "test_labtests_at_the_door",
         "test_lease_races",
         "test_links_of_strangers",
+        "test_linuxlab_faults",
+        "test_linuxlab_sudo",
         "test_network_agreement",
         "test_network_workloads",
         "test_profile_in_force",
         "test_profile_served",
         "test_proof",
+        "test_rough_handling",
         "test_settings_of_strangers",
         "test_simlab_process",
         "test_story_streams",
         "test_study_sweeps",
+        "test_suite_connection",
         "test_switches_by_hand",
         "test_ways_to_devices",
         "test_wheel",
@@ -90,7 +95,9 @@ RUN_WHOLE_PROGRAMS = frozenset(
 )
 """Files of which each test takes seconds: labtests as a user starts it, or a lab that is served."""
 
-ON_EACH_PLATFORM = "test_suites_pass_with_their_controls_red_and_all_is_put_back"
+ON_EACH_PLATFORM = re.compile(
+    r"test_suites_pass_with_their_controls_red_and_all_is_put_back\[(s1 |s2 |as inst|ecn|watchd)"
+)
 """S1-S3 and a platform's own suites, which are always run."""
 
 ONE_IN = dict.fromkeys(RUN_WHOLE_LABS, 30) | dict.fromkeys(RUN_WHOLE_PROGRAMS, 3)
@@ -123,7 +130,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 def _drawn(seed: str, item: pytest.Item) -> bool:
     number = hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0]
-    return item.name.startswith(ON_EACH_PLATFORM) or number % ONE_IN.get(item.path.stem, 1) == 0
+    return bool(ON_EACH_PLATFORM.match(item.name)) or number % ONE_IN.get(item.path.stem, 1) == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
