@@ -8,9 +8,7 @@ nothing in a lab tells how long a CNP took.
 
 import pytest
 
-from labtests.experiment import patterns
 from labtests.verdicts import passed_at_once, shared
-from labtests.workloads import LatencyProbe
 
 DSCPS = 24, 40  # or others, where these have no queues of their own
 REFRESHES = 3  # of the counters while they send: two samples that differ need two
@@ -18,7 +16,6 @@ OFFERED = 0.75  # of line rate, each of two
 MOST = 0.4  # of line rate: both queues stay overloaded, and the port full
 CNPS_AT_MOST = 0.1  # of line rate: document 004 has some hundred Mb/s at 25G
 BELOW, ABOVE = 0.1, 0.75  # of line rate, each of two senders
-FEW = 10  # messages: behind a load each may take many milliseconds
 
 
 @pytest.mark.requires("queue_counters", "scheduling_for", switches=("rate_limited",))
@@ -51,12 +48,7 @@ def test_the_class_of_cnps_passes_a_full_port_although_it_is_held_to_a_rate(inca
     incast.hold_to(incast.queue_of(cnps), CNPS_AT_MOST)
     incast.lossless_on_the_way(incast.priority_of(held))
 
-    def beside(share):
-        load = incast.loads(*(held.offering(share),) * 2)
-        probes = LatencyProbe(tos=cnps.tos), LatencyProbe(tos=held.tos, messages=FEW)
-        return incast.flows(patterns.two_to_one, *probes, beside=load)
-
-    calm = incast.run("20 % of line rate", beside(BELOW))
-    full = incast.run("150 % of line rate", beside(ABOVE))
+    calm = incast.run("20 % of line rate", incast.probed(BELOW, held, cnps))
+    full = incast.run("150 % of line rate", incast.probed(ABOVE, held, cnps))
     incast.must_be_red(passed_at_once(full, calm, tos=held.tos), because="mean wait was")
     incast.judge(passed_at_once(full, calm, tos=cnps.tos))

@@ -25,7 +25,7 @@ from labtests.experiment.traffic import Traffic
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
 from labtests.verdicts.repeating import LONGEST_WAIT_S, MILLION, TIMEOUT_S, by_chance_at_most
-from labtests.workloads import FlowTool, PauseStorm, Perftest
+from labtests.workloads import FlowTool, LatencyProbe, PauseStorm, Perftest
 from labtests.workloads.perftest import FEWEST_MESSAGES
 
 DROPPED = "dropped_packets grew by"
@@ -34,6 +34,7 @@ DROPPED = "dropped_packets grew by"
 PATIENCE = 4.0
 """Of the time that transfers take when they fill the line: who is not done then is too late."""
 
+HELD_MESSAGES = 10
 TWICE = 2.0
 """Of the time that a transfer takes, where nothing is lost."""
 LOST_AT_LEAST = 20
@@ -136,6 +137,14 @@ class Incast(Prepared):
         """A flow for each way of the pattern, by one of the tools in turn, all at the same time,
         `beside` others, for as long as a load lasts, and as so many rows of a tool."""
         return self.traffic.flows(tuple(pattern(self.roles)), tools, beside, rows)
+
+    def probed(self, share: float, held: Class, first: Class) -> tuple[SenderPart, ...]:
+        """Two senders offer this share of line rate each in the class that is held; beside them
+        small messages of the class that is served first, and a few of that one, which may take many
+        milliseconds each."""
+        load = self.loads(*(held.offering(share),) * 2)
+        probes = LatencyProbe(tos=first.tos), LatencyProbe(tos=held.tos, messages=HELD_MESSAGES)
+        return self.flows(patterns.two_to_one, *probes, beside=load)
 
     def transfers(
         self, senders: int, tool: Perftest, *, greedy_pairs: int = 1
