@@ -17,8 +17,9 @@ BIN     := $(VENV)/bin
 TESTBED ?= testbeds/h3c-s6550-cx4.yaml
 LAB     ?= testbeds/linux-lab.yaml
 ARGS    ?=
-# tests wait more than they compute: three processes more than there are CPUs
-SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3) --dist loadgroup --no-loadscope-reorder
+# tests wait more than they compute: three processes more than there are CPUs; a process that dies is
+# red at once (with another in its place xdist 3.8 waits for ever for what the first had still to do)
+SHARED  := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3) --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
 # else each of some hundred processes would compile all modules anew
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -1,10 +1,16 @@
-"""A driven simulated lab in a thread of the test's own process."""
+"""A driven simulated lab in a thread of the test's own process.
+
+All labs of a process live on one event loop, which never ends: the poller of gRPC is the process's,
+and hands what comes late to the loop that asked for it, though it were closed and gone. That is a
+segmentation fault: `context.loop` in its completion_queue.pyx.pxi is a bare pointer.
+"""
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,20 +21,36 @@ from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.serving import ServingFolder, answer, open_lab
 from labtests.transport.transcript import Transcript
 
+_OPEN: set["InProcessLab"] = set()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """The loop of all labs, running in a thread of its own."""
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(_fail)
+    threading.Thread(target=loop.run_forever, name="simulated labs", daemon=True).start()
+    return loop
+
+
+def _fail(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    for lab in tuple(_OPEN):
+        if isinstance(context.get("exception"), Exception):
+            lab.mistakes.append(context["exception"])
+    loop.default_exception_handler(context)
+
 
 class InProcessLab(RunningLab):
-    """A driven simulated lab in a daemon thread of this process."""
+    """A driven simulated lab on the loop of this process's labs."""
 
     def __init__(self, testbed: Testbed, *, seed: int, directory: Path | None = None) -> None:
         self.mistakes: list[Exception] = []  # of the lab itself; the next request raises the first
         self.lab = SimulatedLab(testbed, seed=seed)
         self._place = ServingFolder(directory)
         self._ready: Future[Message] = Future()
-        self._loop = asyncio.new_event_loop()
-        self._loop.set_exception_handler(self._fail)
         self._stop = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="simulated lab", daemon=True)
-        self._thread.start()
+        _OPEN.add(self)
+        self._life = asyncio.run_coroutine_threadsafe(self._live(), _loop())
         super().__init__(self._ready.result())
 
     def __enter__(self) -> Self:
@@ -37,26 +59,25 @@ class InProcessLab(RunningLab):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def soon(self, act: Callable[[], object]) -> None:
+        """Done in the lab's thread. Safe to call from several threads."""
+        _loop().call_soon_threadsafe(act)
+
     def ask(self, request: Message) -> Message:
         """The lab's answer, given in its own thread. Safe to call from several threads."""
         reply: Future[Message] = Future()
-        self._loop.call_soon_threadsafe(self._answer, request, reply)
+        _loop().call_soon_threadsafe(self._answer, request, reply)
         message = reply.result()
         if "error" in message:
             raise SimulationFailed(f"the simulated lab refused {request}: {message['error']}")
         return message
 
     def close(self) -> None:
-        """Servers and connections are closed, the thread has ended. Closing twice is allowed."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join()
+        """Servers and connections are closed, no task of it is left. Closing twice is allowed."""
+        _loop().call_soon_threadsafe(self._stop.set)
+        with suppress(Exception):  # what ended it was raised, or is among its mistakes
+            self._life.result()
         self._place.remove()
-
-    def _fail(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        if isinstance(context.get("exception"), Exception):
-            self.mistakes.append(context["exception"])
-        loop.default_exception_handler(context)
 
     def _answer(self, request: Message, reply: "Future[Message]") -> None:
         try:
@@ -67,10 +88,6 @@ class InProcessLab(RunningLab):
             reply.set_exception(error)
             raise
 
-    def _run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.run(self._live())
-
     async def _live(self) -> None:
         try:
             async with open_lab(self.lab, self._place) as ready:
@@ -80,6 +97,18 @@ class InProcessLab(RunningLab):
             if not self._ready.done():
                 self._ready.set_exception(error)
             raise
+        finally:
+            _OPEN.discard(self)
+            if not _OPEN:
+                await _end_all_tasks()
+
+
+async def _end_all_tasks() -> None:
+    """As at the end of a loop: what the last lab has left is cancelled, and over."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 @contextmanager

@@ -106,5 +106,5 @@ class Typed:
         def act() -> None:
             done.set_result("".join(self._session.run(line) for line in lines))
 
-        self._lab._loop.call_soon_threadsafe(act)
+        self._lab.soon(act)
         return done.result(WITHIN_S)
