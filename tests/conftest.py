@@ -1,10 +1,12 @@
 """For every test: an example of hypothesis is not red because somebody else uses the machine, what
 one test has used as a password is not hidden in the output of the next, and several processes
 (`make test`, pytest-xdist) share the files of tests, the longest first; of the tests that run whole
-labs some are drawn, anew for each commit."""
+labs some are drawn, anew for each commit, and begun until the time for them is over."""
 
 import hashlib
+import math
 import re
+import time
 
 import pytest
 from drawing import seed_of
@@ -103,6 +105,9 @@ ON_EACH_PLATFORM = re.compile(
 ONE_IN = dict.fromkeys(RUN_WHOLE_LABS, 30) | dict.fromkeys(RUN_WHOLE_PROGRAMS, 3)
 """So many tests of a file are one that is drawn; faults and healthy labs are drawn beside them."""
 
+ENDS_S = pytest.StashKey[float]()
+"""When the time for tests that were drawn is over, in seconds of time.monotonic()."""
+
 settings.register_profile("labtests", deadline=None)
 settings.load_profile("labtests")
 
@@ -116,6 +121,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("labtests' own tests")
     group.addoption("--whole", action="store_true", help="all tests, none is left to the draw")
     group.addoption("--draw", metavar="SEED", help="instead of the commit's name")
+    group.addoption(
+        "--within",
+        metavar="MINUTES",
+        type=float,
+        default=math.inf,
+        help="drawn tests begin until then; those that cannot are told as left out",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[ENDS_S] = time.monotonic() + 60 * config.getoption("--within")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -128,9 +144,20 @@ def pytest_report_header(config: pytest.Config) -> str:
     )
 
 
-def _drawn(seed: str, item: pytest.Item) -> bool:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if _is_drawn(item) and time.monotonic() > item.config.stash[ENDS_S]:
+        pytest.skip(f"left out: {item.config.getoption('--within'):g} minutes were over (--within)")
+
+
+def _is_drawn(item: pytest.Item) -> bool:
+    """Whether some commits go without it."""
+    return item.path.stem in ONE_IN and not ON_EACH_PLATFORM.match(item.name)
+
+
+def _wins(seed: str, item: pytest.Item) -> bool:
     number = hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0]
-    return bool(ON_EACH_PLATFORM.match(item.name)) or number % ONE_IN.get(item.path.stem, 1) == 0
+    return not _is_drawn(item) or number % ONE_IN[item.path.stem] == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -138,7 +165,7 @@ def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.It
     if config.getoption("--whole") or len({item.path for item in items}) == 1:
         return []
     seed = seed_of(config)
-    return [item for item in items if not _drawn(seed, item)]
+    return [item for item in items if not _wins(seed, item)]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -149,7 +176,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
     order = {room: number for number, room in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: order.get(item.path.parent.name, len(order)))
+    items.sort(key=lambda item: (_is_drawn(item), order.get(item.path.parent.name, len(order))))
     for item in items:
         room = item.path.parent.name
         together = room if room in ONE_PROCESS else f"{room}/{item.path.stem}"
