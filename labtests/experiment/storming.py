@@ -27,11 +27,13 @@ class ReceiverStorm:
     clock: Clock
     running: list[Process] = field(default_factory=list)
     due_s: float = 0.0
+    begun_s: list[float] = field(default_factory=list)
 
     def begin(self, now_s: float) -> None:
         """The next one, if it is due."""
         if len(self.running) < self.storm.times and now_s >= self.due_s:
             command = self.storm.command(self.role.nic.interface)
+            self.begun_s.append(self.clock.now_s())
             self.running.append(self.processes.start(self.transport, command))
             self.due_s = now_s + self.storm.every_s
 
@@ -45,6 +47,7 @@ class ReceiverStorm:
             times=self.storm.times,
             frames=self.storm.frames,
             form=self.storm.form,
+            begun_s=tuple(self.begun_s),
             because=next(filter(None, self._problems()), ""),
         )
 
