@@ -95,7 +95,8 @@ although it has a time for each, of one priority and from the address 0."""
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
     `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran.
-    `begun_s`: when each was asked for, by the lab's clock; its first frame came after that."""
+    `spans_s`: when each was asked for, and when it was seen to have ended, by the lab's clock: its
+    first frame came after the one, its last before the other."""
 
     switch: str
     switch_port: str
@@ -105,4 +106,4 @@ class StormResult:
     frames: int
     because: str = ""
     form: PauseForm = "priority"
-    begun_s: tuple[float, ...] = ()
+    spans_s: tuple[tuple[float, float], ...] = ()

@@ -7,7 +7,8 @@ shutdowns of a phase those on their way in are what its aggregate grew by.
 
 Time stamps are whole seconds. So a queue may be called late only where it was shut, or served
 again, more than a second behind the last moment at which that was due; nearer than that nothing is
-said. A storm begins some time after it was asked for, on the host, which makes it no earlier.
+said. When a storm began is not known: after it was asked for, and so long before its tool was seen
+to have ended as it lasts. By that the last moment is told; a slow host makes no queue late.
 """
 
 from collections.abc import Iterator
@@ -32,9 +33,6 @@ from labtests.verdicts.outcome import (
 
 RESOLUTION_S = 1.0
 """Of time stamps: what is stamped with a second was then, or less than one later."""
-BEGINS_S = 1.0
-"""So much later than it was asked for may the first frame of a storm come, or than told its last:
-the tool has to be started, and sleeps between two frames."""
 POLL_S = 0.1
 """So often the switch looks at its queues (document 001)."""
 What = Literal["shut", "restored"]
@@ -99,19 +97,20 @@ def _as_often(
             if (shown.increase or 0) != len(said):
                 last = f" (the last: {said[-1].text})" if said else ""
                 yield disagreement(
-                    f"the log of {storm.switch} has {len(said)} messages that queue {queue} of "
+                    f"the log of {storm.switch} has {_messages(said)} that queue {queue} of "
                     f"{storm.switch_port} was {_SAID[what]}{last}, and {name_of(shown)} "
                     f"{_grew(shown)}",
                     fact_of(shown, f"= {len(said)}, as logged", "times"),
                 )
 
 
+def _messages(said: list[WatchdogMessage]) -> str:
+    return f"{len(said)} message{'' if len(said) == 1 else 's'}"
+
+
 def _grew(shown: Difference) -> str:
-    return (
-        f"is not known: {shown.unusable}"
-        if shown.increase is None
-        else (f"grew by {shown.increase}")
-    )
+    unknown = f"is not known: {shown.unusable}"
+    return unknown if shown.increase is None else f"grew by {shown.increase}"
 
 
 def _as_many(
@@ -140,7 +139,7 @@ def _as_many(
     grew = _change(evidence, storm, storm.priority, c.WATCHDOG_DROPPED_IN_PACKETS)
     if grew.increase != every:
         yield disagreement(
-            f"the log of {storm.switch} has {every} ingress packets in {len(served)} messages, "
+            f"the log of {storm.switch} has {every} ingress packets in {_messages(served)}, "
             f"and {name_of(grew)} {_grew(grew)}",
             fact_of(grew, f"= {every}, as logged", "packets"),
         )
@@ -158,43 +157,54 @@ def logged_in_time(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
     for before, after in evidence.watchdog_logs:
         ours = _ours(storm, since(before.messages, after.messages), storm.priority)
         ahead_s, times = clock_ran_s(after), evidence.watchdog
-        if ahead_s is None or times is None or len(storm.begun_s) != storm.times:
-            yield unproven(f"when the storms began, or what {storm.switch} waits, is not known")
+        if ahead_s is None or times is None or len(storm.spans_s) != storm.times:
+            yield unproven(f"when the storms were, or what {storm.switch} waits, is not known")
             continue
-        for what, due_s in _due_s(storm, times).items():
+        for what in _COUNTERS:
             found = [each for each in ours if each.what == what]
-            for begun_s, message in zip(storm.begun_s, found, strict=False):
-                yield _on_time(message, message.device_s - ahead_s - begun_s, due_s)
+            for span_s, message in zip(storm.spans_s, found, strict=False):
+                due_s = _due_s(storm, times, what, span_s)
+                if due_s is not None:
+                    yield _on_time(message, message.device_s - ahead_s, span_s[0], due_s)
 
 
-def _due_s(storm: StormResult, times: WatchdogTimes) -> dict[What, float]:
-    """How long after a storm was asked for, at the earliest."""
-    interval_s = times.interval_ms / 1000
-    due: dict[What, float] = {"shut": interval_s * times.shutdown_multiplier}
-    if times.auto_restore_multiplier:
-        due["restored"] = storm.lasting_ms / 1000 + interval_s * times.auto_restore_multiplier
-    return due
+def _due_s(
+    storm: StormResult, times: WatchdogTimes, what: What, span_s: tuple[float, float]
+) -> tuple[float, float] | None:
+    """The first and the last moment at which it is due, for a storm that was inside of this span
+    and lasted at least as long as told; None: nothing tells."""
+    interval_s, lasts_s = times.interval_ms / 1000, storm.lasting_ms / 1000
+    asked_s, ended_s = span_s
+    if what == "shut":
+        detect_s = interval_s * times.shutdown_multiplier
+        return asked_s + detect_s, max(asked_s, ended_s - lasts_s) + detect_s + POLL_S
+    if not times.auto_restore_multiplier:
+        return None
+    quiet_s = interval_s * times.auto_restore_multiplier
+    return asked_s + lasts_s + quiet_s, max(asked_s + lasts_s, ended_s) + quiet_s + POLL_S
 
 
-def _on_time(message: WatchdogMessage, after_s: float, due_s: float) -> Finding:
-    """`after_s`: how long after the storm was asked for, or up to RESOLUTION_S later."""
-    latest_s = due_s + POLL_S + BEGINS_S
+def _on_time(
+    message: WatchdogMessage, at_s: float, asked_s: float, due_s: tuple[float, float]
+) -> Finding:
+    """`at_s`: when it was logged, or up to RESOLUTION_S later; all of the lab's clock."""
+    first_s, last_s = due_s
     fact = Fact(
         name=f"{message.port} queue {message.queue} {_SAID[message.what]}, as logged",
-        measured=round(after_s, 1),
-        bound=f"<= {latest_s:.1f}",
+        measured=round(at_s - asked_s, 1),
+        bound=f"<= {last_s - asked_s:.1f}",
         unit="s",
-        margin=round(latest_s - after_s, 1),
+        margin=round(last_s - at_s, 1),
         note=f"after its storm was asked for, or up to {RESOLUTION_S:g} s later (time stamps are "
-        f"whole seconds); due {due_s:.1f} s after the storm has begun",
+        f"whole seconds); due {first_s - asked_s:.1f} s after it, if the storm began at once",
     )
-    if after_s - CLOCK_S > latest_s:
-        late = f"was {_SAID[message.what]} {after_s:.1f} s after its storm was asked for, not "
+    if at_s - CLOCK_S > last_s:
         return failed(
-            f"queue {message.queue} of {message.port} {late}{latest_s:.1f} s at most: "
-            f"{message.text}",
+            f"queue {message.queue} of {message.port} was {_SAID[message.what]} "
+            f"{at_s - asked_s:.1f} s after its storm was asked for, and {last_s - asked_s:.1f} s "
+            f"are the most: {message.text}",
             fact,
         )
-    if after_s + RESOLUTION_S + CLOCK_S < due_s:
+    if at_s + RESOLUTION_S + CLOCK_S < first_s:
         return disagreement(f"it was logged before it can have been due: {message.text}", fact)
     return passed(fact)

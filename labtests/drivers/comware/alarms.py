@@ -17,7 +17,7 @@ from labtests.capabilities.records import PfcAlarm
 from labtests.capabilities.settings import PFC_ALARM
 from labtests.drivers.comware.session import CLI, ComwarePart, PortSetting, line
 from labtests.drivers.comware.values import COMWARE, full_name
-from labtests.drivers.displays import LogOf, written
+from labtests.drivers.displays import LogOf, of_testbed, written
 from labtests.drivers.parsing import incomplete, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, cli
@@ -86,7 +86,7 @@ class ComwareWarnings(ComwarePart, PfcWarnings):
 
     def pfc_warnings(self) -> Asking[DeviceLog[PfcWarning]]:
         """See PfcWarnings."""
-        return read_log((yield from CLI.answer(_LOG)))
+        return of_testbed(read_log((yield from CLI.answer(_LOG))), CLI.names, self.ports)
 
 
 def _warning(entry: re.Match[str]) -> PfcWarning | None:

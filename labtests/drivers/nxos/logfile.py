@@ -16,7 +16,7 @@ from labtests.core.errors import CommandRejected
 from labtests.core.output import told
 from labtests.drivers.displays import LogOf, of_testbed, utc_s
 from labtests.drivers.nxos.box import SHOWN, SOURCE, local_s
-from labtests.drivers.nxos.session import NAMES, NXOS, NxosPart, printed_port, show_ended
+from labtests.drivers.nxos.session import NXOS, NxosPart, printed_port, show_ended
 from labtests.drivers.parsing import incomplete, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
@@ -77,4 +77,4 @@ class NxosLog(NxosPart, WatchdogMessages):
             reply = yield from show_ended("logging", "logfile", only=_ABOUT, counted=True)
         except CommandRejected as refusal:
             return DeviceLog(device=self.device, missing=f"it does not show its log: {refusal}")
-        return of_testbed(read_log(reply), NAMES, self.ports)
+        return of_testbed(read_log(reply), self.cli.names, self.ports)
