@@ -16,7 +16,7 @@ from functools import cache
 from typing import Literal, Protocol, runtime_checkable
 
 from labtests.capabilities.nic import NicQos, RdmaLink
-from labtests.capabilities.readings import Reading, WarningLog
+from labtests.capabilities.readings import DeviceLog, PfcWarning, Reading, WatchdogMessage
 from labtests.capabilities.records import (
     DcqcnSetting,
     DeadlockTimes,
@@ -212,8 +212,17 @@ class PfcWarnings(Protocol):
     """A switch that logs that a port has more pause frames a second than it was told to."""
 
     @abstractmethod
-    def pfc_warnings(self) -> Asking[WarningLog]:
+    def pfc_warnings(self) -> Asking[DeviceLog[PfcWarning]]:
         """What its log has of that now."""
+
+
+@runtime_checkable
+class WatchdogMessages(Protocol):
+    """A switch that logs what its PFC watchdog does."""
+
+    @abstractmethod
+    def watchdog_log(self) -> Asking[DeviceLog[WatchdogMessage]]:
+        """What its log has of that now, with the clock of its time stamps."""
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
-from labtests.capabilities.readings import Reading
+from labtests.capabilities.readings import ClockReading, Reading
 from labtests.transport.asking import Asking
 
 
@@ -46,15 +46,6 @@ class Neighbour:
     name: str = ""
     port_id: str = ""
     port_description: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockReading:
-    """A device's own clock (seconds since 1970 UTC), read at `lab_s` of the lab's clock."""
-
-    device_s: float
-    lab_s: float
-    resolution_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,9 @@ although it has a time for each, of one priority and from the address 0."""
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
-    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran."""
+    `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran.
+    `spans_s`: when each was asked for, and when it was seen to have ended, by the lab's clock: its
+    first frame came after the one, its last before the other."""
 
     switch: str
     switch_port: str
@@ -104,3 +106,4 @@ class StormResult:
     frames: int
     because: str = ""
     form: PauseForm = "priority"
+    spans_s: tuple[tuple[float, float], ...] = ()

@@ -1,7 +1,7 @@
 """What devices count, and what they warn of."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from labtests.capabilities.records import Priority
 
@@ -46,6 +46,15 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """A device's own clock (seconds since 1970 UTC), read at `lab_s` of the lab's clock."""
+
+    device_s: float
+    lab_s: float
+    resolution_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PfcWarning:
     """A device has warned that a port receives, or sends, more pause frames of a priority than
     PfcAlarm allows. `when`: its own time, in its own words."""
@@ -57,14 +66,35 @@ class PfcWarning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WarningLog:
-    """What a device's log has of that. `noted`: messages of all kinds so far, of which it still has
-    the last `kept`. `unread`: what it says of PFC and nobody here knows. `missing`: why there is no
-    log."""
+class WatchdogMessage:
+    """A device has logged that its PFC watchdog shut a queue, or served it again. `device_s`: by
+    its own clock, in whole seconds, of which the rest is cut off. The packets are those that were
+    dropped meanwhile, on their way out through the queue and in through the port, of a queue that
+    is served again."""
+
+    port: str
+    queue: int
+    what: Literal["shut", "restored"]
+    device_s: float
+    dropped_packets: int | None = None
+    dropped_in_packets: int | None = None
+    text: str = ""
+
+
+Message = PfcWarning | WatchdogMessage
+M = TypeVar("M", bound=Message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceLog(Generic[M]):
+    """What a device's log has of one thing. `noted`: messages of all kinds so far, of which it
+    still has the last `kept`. `unread`: what it says of the thing and nobody here knows. `clock`:
+    the clock of its time stamps, when it was read. `missing`: why there is no log."""
 
     device: str
     noted: int = 0
     kept: int = 0
-    warnings: tuple[PfcWarning, ...] = ()
+    messages: tuple[M, ...] = ()
     unread: tuple[str, ...] = ()
+    clock: ClockReading | None = None
     missing: str = ""

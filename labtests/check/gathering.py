@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from labtests.capabilities.device import Entitled, MemoryLimits, Obstacles, Versions
 from labtests.capabilities.facts import (
     Caveats,
-    ClockReading,
     DcbxState,
     DcbxView,
     LinkErrors,
@@ -21,7 +20,7 @@ from labtests.capabilities.facts import (
     TaggedPorts,
     Tags,
 )
-from labtests.capabilities.readings import Reading
+from labtests.capabilities.readings import ClockReading, Reading
 from labtests.capabilities.records import PortMemory
 from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown

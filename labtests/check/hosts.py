@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from statistics import median
 
-from labtests.capabilities.facts import ClockReading, RoceFacts, Tags
+from labtests.capabilities.facts import RoceFacts, Tags
+from labtests.capabilities.readings import ClockReading
 from labtests.check.finding import CheckFinding, Level, Subject, Unknown
 from labtests.check.gathering import Known
 from labtests.inventory import Endpoint, Testbed, Vlan

@@ -61,6 +61,23 @@ class Answered:
             for value, why in (counted(n, name),)
         )
 
+    def of_blocks(
+        self,
+        sources: Mapping[str, str],
+        blocks: Mapping[int, Mapping[str, int | None]],
+        no_block: str,
+        no_line: Callable[[str], str] = lambda name: "",
+    ) -> tuple[Reading, ...]:
+        """The same of an answer that has a block for each, with lines in it. `no_block` is why
+        there is none where there is no block (of this `{}`), `no_line` where a block lacks it."""
+
+        def counted(index: int, name: str) -> tuple[int | None, str]:
+            if index not in blocks:
+                return None, no_block.format(index)
+            return blocks[index].get(name), no_line(name)
+
+        return self.of_eight(sources, counted)
+
 
 class ErrorsAmongCounters(LinkErrors, PortTelemetry):
     """A switch that counts what a bad cable does among all that a port counts."""

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.device import PfcWarnings, RdmaDevices, Watermarks
-from labtests.capabilities.readings import Reading, WarningLog
+from labtests.capabilities.device import PfcWarnings, RdmaDevices, WatchdogMessages, Watermarks
+from labtests.capabilities.readings import DeviceLog, PfcWarning, Reading, WatchdogMessage
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.core.errors import DeviceError
 from labtests.experiment.crossings import crossings, returns
@@ -122,11 +122,13 @@ class Phase:
         by_others = set_by_others(self.lab, seen)
         evidence = self._at_rest(traffic, seen, counters)
         logged, forgotten = self._logged(), self._peaks(forget=True)
+        watched = self._watchdog_logged()
         streams.quiet()
         evidence = self._under_traffic(evidence, traffic, counters, streams)
         evidence = self._settled(evidence, counters)
         peaks = (forgotten, self._peaks())
         logs = tuple(zip(logged, self._logged(), strict=True))
+        watchdog_logs = tuple(zip(watched, self._watchdog_logged(), strict=True))
         evidence = self._with_late_counters(evidence, counters.all)
         refresh = still(self.lab, self.roles, self.refresh)
         agreed = dcbx_seen(self.lab, self.roles) if self.dcbx else ()
@@ -134,15 +136,22 @@ class Phase:
         changed = by_others + self._settings().changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
         evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
+        evidence = replace(evidence, watchdog_logs=watchdog_logs, watchdog=seen.watchdog)
         return PhaseRecord(evidence=evidence, settings=seen.settings, exact=streams.exact())
 
-    def _logged(self) -> tuple[WarningLog, ...]:
+    def _logged(self) -> tuple[DeviceLog[PfcWarning], ...]:
         """What the senders' switches, and the receiver's, have logged so far."""
         switches = dict.fromkeys(role.switch.device for role in self.roles.hosts)
         return tuple(
             self.lab.ask(name, self.lab.part(name, PfcWarnings).pfc_warnings())
             for name in (switches if self.warnings else ())
         )
+
+    def _watchdog_logged(self) -> tuple[DeviceLog[WatchdogMessage], ...]:
+        """What the stormed switch has logged of its watchdog so far, where it does."""
+        name = self.roles.receiver.switch.device
+        able = self.lab.able(WatchdogMessages) if self.storm is not None else {}
+        return (self.lab.ask(name, able[name].watchdog_log()),) if name in able else ()
 
     @property
     def span(self) -> Span:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.capabilities.device import DscpClasses
-from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.capabilities.settings import (
     ECN,
     EDGE,
@@ -68,6 +68,12 @@ class DeviceSettings:
             for seen in self.settings
             if isinstance(seen.value, PfcSetting)
         }
+
+    @property
+    def watchdog(self) -> WatchdogTimes | None:
+        """That of the bottleneck, where it was asked for."""
+        times = (each.value for each in self.settings if isinstance(each.value, WatchdogTimes))
+        return next(times, None)
 
     def changed_since(self, earlier: "DeviceSettings") -> tuple[str, ...]:
         """A sentence for each setting that is another one than it was, by whomever."""

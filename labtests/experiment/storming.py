@@ -27,16 +27,27 @@ class ReceiverStorm:
     clock: Clock
     running: list[Process] = field(default_factory=list)
     due_s: float = 0.0
+    begun_s: list[float] = field(default_factory=list)
+    ended_s: dict[int, float] = field(default_factory=dict)
 
     def begin(self, now_s: float) -> None:
-        """The next one, if it is due."""
+        """The next one, if it is due; and which have ended is seen."""
+        self._look()
         if len(self.running) < self.storm.times and now_s >= self.due_s:
             command = self.storm.command(self.role.nic.interface)
+            self.begun_s.append(self.clock.now_s())
             self.running.append(self.processes.start(self.transport, command))
             self.due_s = now_s + self.storm.every_s
 
+    def _look(self) -> None:
+        for number, process in enumerate(self.running):
+            if number not in self.ended_s and process.status() is not None:
+                self.ended_s[number] = self.clock.now_s()
+
     def result(self) -> StormResult:
         """Waits for the end of the last."""
+        because = next(filter(None, self._problems()), "")
+        self._look()
         return StormResult(
             switch=self.role.switch.device,
             switch_port=self.role.switch.interface,
@@ -45,7 +56,8 @@ class ReceiverStorm:
             times=self.storm.times,
             frames=self.storm.frames,
             form=self.storm.form,
-            because=next(filter(None, self._problems()), ""),
+            spans_s=tuple((self.begun_s[n], end_s) for n, end_s in sorted(self.ended_s.items())),
+            because=because,
         )
 
     def _problems(self) -> Iterator[str]:

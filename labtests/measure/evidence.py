@@ -8,17 +8,27 @@ A difference is an integer or it is not there. Missing before or after, a counte
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
 from labtests.capabilities.facts import DcbxState
 from labtests.capabilities.flows import FlowResult, StormResult
-from labtests.capabilities.readings import Reading, Scope, WarningLog
-from labtests.capabilities.records import PfcSetting
+from labtests.capabilities.readings import (
+    DeviceLog,
+    Message,
+    PfcWarning,
+    Reading,
+    Scope,
+    WatchdogMessage,
+)
+from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.core.units import BitsPerSecond
 from labtests.measure.streamed import Streamed
 
+M = TypeVar("M", bound=Message)
+Logs = tuple[tuple[DeviceLog[M], DeviceLog[M]], ...]
+"""Of each switch, before and after the traffic."""
 Key = tuple[str, str, str, int, str]
 
 
@@ -156,8 +166,9 @@ class Evidence:
     that has it, `mtu_bytes` the smallest of the hosts', which are in `own_mtu_bytes` by name.
     `storm` is what the receiver paused by a tool, `crossings` are the ports of `transit` that flows
     pass for certain. Where the senders have a receiver each, `receivers` are these (`receiver` is
-    one of them), and `cycle` is the way that all of them go round. `warnings` are logs of switches,
-    before and after the traffic, where they were asked for; `peaks` are watermarks, read when they
+    one of them), and `cycle` is the way that all of them go round. `warnings` and `watchdog_logs`
+    are logs of switches, before and after the traffic, where they were asked for; `watchdog` is
+    what the stormed switch had set of its own; `peaks` are watermarks, read when they
     had been forgotten and when the traffic was over. `restless` names what went on counting.
     `classified_by` is the field of a packet that ports were told to trust.
     `probes` are what tools tell that measure beside the flows, and load nothing.
@@ -197,7 +208,9 @@ class Evidence:
     failure: LinkFailure | None = None
     receivers: tuple[Place, ...] = ()
     cycle: tuple[CycleHop, ...] = ()
-    warnings: tuple[tuple[WarningLog, WarningLog], ...] = ()
+    warnings: Logs[PfcWarning] = ()
+    watchdog_logs: Logs[WatchdogMessage] = ()
+    watchdog: WatchdogTimes | None = None
     dcbx: tuple[tuple[DcbxState, DcbxState], ...] = ()
     peaks: tuple[tuple[Reading, ...], tuple[Reading, ...]] = ((), ())
     shown: frozenset[Key] = frozenset()

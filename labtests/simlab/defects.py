@@ -32,6 +32,7 @@ class Defects:
     role: str = ""
     neighbours: dict[str, str] = field(default_factory=dict)
     rdma_down: set[str] = field(default_factory=set)
+    log_lines: dict[str, str] = field(default_factory=dict)  # what is found, and what is written
     on_willing: list[Callable[[str], None]] = field(default_factory=list)
     on_mtu: list[Callable[[str, int], None]] = field(default_factory=list)
     on_leftover: list[Callable[[str, str], None]] = field(default_factory=list)

@@ -111,6 +111,13 @@ FORMS: Mapping[str, FaultForm] = {
     ),
     "broken-frames": _of("so many frames a second arrive with a wrong CRC", "port per_s"),
     "clock": _of("the device's clock is so far ahead", "seconds"),
+    "log-line": _of(
+        "the switch writes `instead` into its log where the text `find` was to stand; without it, "
+        "the line is lost",
+        "find",
+        may="instead",
+        only="switch",
+    ),
     "cabling": _of(
         'LLDP shows this neighbour ("Host:interface") at the port, "" for nobody',
         "port neighbour",

@@ -276,6 +276,13 @@ def _lie(faults: DeviceFaults, fault: Mapping[str, Any]) -> Met:
     return lambda: "" if faults.happened["lie"] > before else "nothing was configured"
 
 
+def _log_line(faults: DeviceFaults, fault: Mapping[str, Any]) -> Met:
+    find = str(fault["find"])
+    faults.defects.log_lines[find] = str(fault.get("instead", ""))
+    faults.met.discard(("log-line", find))
+    return lambda: "" if ("log-line", find) in faults.met else f"nothing with {find!r} was logged"
+
+
 def _named(what: str, collection: Callable[[DeviceFaults], Any], *keys: str, why: str) -> Handler:
     """What is added to a collection of the device's, and met when the device looks for it."""
 
@@ -313,6 +320,7 @@ KINDS: Mapping[str, Handler] = {
     "reset-counters": _reset_counters,
     "kill": _kill,
     "lie": _lie,
+    "log-line": _log_line,
     "truncate": _named(
         "truncate", lambda has: has.truncated_commands, "command", why="no command {!r} came"
     ),

@@ -4,6 +4,7 @@
 (negative: right-aligned), the rest appended, without trailing blanks.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,18 @@ def ruled(heads: Iterable[str], rows: Iterable[Iterable[Any]], margin: str = "")
     ]
 
 
+def dotted(text: str) -> str:
+    """A MAC address in parts of four digits; anything else as it is."""
+    digits = re.sub("[-:.]", "", text).lower()
+    whole = re.fullmatch("[0-9a-f]{12}", digits) is not None
+    return ".".join(re.findall("....", digits)) if whole else text
+
+
+def bitmap(numbers: Iterable[int]) -> int:
+    """Queues, or priorities, as the bits of a number."""
+    return sum(1 << number for number in numbers)
+
+
 @cache
 def screens(folder: Path) -> Environment:
     """The templates of a platform, each compiled once."""
@@ -46,6 +59,7 @@ def screens(folder: Path) -> Environment:
         auto_reload=False,
     )
     environment.filters["columns"] = columns
+    environment.filters |= {"dotted": dotted, "bitmap": bitmap}
     return environment
 
 

@@ -19,6 +19,7 @@ from labtests.verdicts.outcome import (
     passed,
     unproven,
 )
+from labtests.verdicts.watchdog_log import log_doubts, logged_in_time
 
 SERVED_SHARE = 0.5
 """Of what was sent in the paused class: less was forwarded, and its queue was not served again. The
@@ -37,7 +38,7 @@ def left_alone(evidence: Evidence) -> Verdict:
 
 def _left_alone(evidence: Evidence) -> Iterator[Finding]:
     yield from packets.none_dropped(evidence, packets.queues_of(evidence))
-    doubts = tuple(stormed(evidence))
+    doubts = (*stormed(evidence), *_logged_otherwise(evidence))
     yield from doubts
     if any(finding.outcome is not Outcome.PASS for finding in doubts):
         return
@@ -57,7 +58,7 @@ def shut_in_time(evidence: Evidence) -> Verdict:
         evidence,
         _shut_in_time(evidence),
         passing=f"{_said(evidence)} shut the queue each time; it was served again, and the other "
-        "queues lost nothing",
+        f"queues lost nothing{_and_logged(evidence)}",
     )
 
 
@@ -77,9 +78,14 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
     if not doubts:  # else what was done to the paused queue is not known
         yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
         yield from _served_again(evidence, storm)
+        yield from logged_in_time(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
     yield from nothing_is_missing(evidence)
+
+
+def _logged_otherwise(evidence: Evidence) -> Iterator[Finding]:
+    return iter(()) if evidence.storm is None else log_doubts(evidence, evidence.storm)
 
 
 def kept_through(evidence: Evidence) -> Verdict:
@@ -188,7 +194,9 @@ def _paused(evidence: Evidence, storm: StormResult) -> list[Place]:
 
 
 def _doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
-    """Counters that contradict each other, a storm that held nothing, a control that was none."""
+    """Counters that contradict each other, or the log; a storm that held nothing, a control that
+    was none."""
+    yield from log_doubts(evidence, storm)
     shut, served, lost = (
         _counted(evidence, storm.priority, name)
         for name in (
@@ -313,6 +321,10 @@ def _counted(evidence: Evidence, priority: int, counter: str) -> Difference:
     storm = evidence.storm
     port = evidence.bottleneck if storm is None else (storm.switch, storm.switch_port)
     return evidence.change(port, "priority", priority, counter)
+
+
+def _and_logged(evidence: Evidence) -> str:
+    return "; the log says the same, in whole seconds" if evidence.watchdog_logs else ""
 
 
 def _said(evidence: Evidence) -> str:

@@ -6,15 +6,14 @@ is far above the threshold, and must not where all frames of the phase are fewer
 second may be; between them, nothing is said.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.readings import WarningLog
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, witnesses
+from labtests.verdicts.logs import doubts_of_a_log, since
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -33,7 +32,6 @@ Port = tuple[str, str, int]
 Thresholds = Mapping[Port, int]
 """Pause frames per second that may be sent, or received."""
 Way = Literal["received", "sent"]
-T = TypeVar("T")
 _COUNTERS = {"received": c.PFC_RX_FRAMES, "sent": c.PFC_TX_FRAMES}
 CERTAINLY = 2.0
 """Times its threshold: so many a second, in the mean, exceed it in some second."""
@@ -112,7 +110,7 @@ def _doubts(evidence: Evidence, thresholds: Thresholds, way: Way) -> Iterator[Fi
     if not (evidence.warnings and thresholds):
         yield unproven("no log was read, or of no port")
     for before, after in evidence.warnings:
-        yield from _doubts_of_a_log(before, after)
+        yield from doubts_of_a_log(before, after)
     if strange := {port[0] for port in thresholds} - {
         after.device for _, after in evidence.warnings
     }:
@@ -125,46 +123,15 @@ def _doubts(evidence: Evidence, thresholds: Thresholds, way: Way) -> Iterator[Fi
             yield missing(counted, "known", "frames")
 
 
-def _doubts_of_a_log(before: WarningLog, after: WarningLog) -> Iterator[Finding]:
-    if why := before.missing or after.missing:
-        yield unproven(f"{after.device}: {why}")
-    elif before.device != after.device:
-        yield unproven(f"the log of {after.device} is held against that of {before.device}")
-    elif after.noted <= after.kept and Counter(before.warnings) - Counter(after.warnings):
-        yield unproven(f"{after.device}: its log was cleared meanwhile")
-    elif not 0 <= after.noted - before.noted <= after.kept:
-        yield unproven(
-            f"{after.device}: its log had {before.noted} messages before and {after.noted} after, "
-            f"and keeps {after.kept}: those of this phase are not all there"
-        )
-    elif after.noted - before.noted < len(_since(before.warnings, after.warnings)):
-        yield unproven(f"{after.device}: its log has more new warnings than new messages")
-    if new := _since(before.unread, after.unread):
-        times = "" if len(new) == 1 else f" in {len(new)} lines, of which the first is"
-        yield unproven(f"{after.device} says what labtests does not know{times}: {new[0]}")
-
-
 def _new(evidence: Evidence, way: Way) -> dict[Port, int]:
     """Warnings of this phase of what a port sends, or receives, how many."""
     found: dict[Port, int] = {}
     for before, after in evidence.warnings:
-        for each in _since(before.warnings, after.warnings):
+        for each in since(before.messages, after.messages):
             if each.way == way:
                 port = (after.device, each.port, each.priority)
                 found[port] = found.get(port, 0) + 1
     return found
-
-
-def _since(before: tuple[T, ...], after: tuple[T, ...]) -> list[T]:
-    """Those of a log that it did not have before; two may be alike."""
-    left = Counter(before)
-    new = []
-    for each in after:
-        if left[each]:
-            left[each] -= 1
-        else:
-            new.append(each)
-    return new
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,11 @@ TYPED = {
             "show version | json": r'"host_name": "N9K"',
             "show interface e1/13 | json": r'"ROW_interface": {"interface": "Ethernet1/13"',
             "show queuing pfc-queue interface ethernet 1/13": r"Ethernet1/13 +Disabled",
+            "configure terminal\ninterface ethernet 1/14\nshutdown\nno shutdown\nend\n"
+            "show logging last 2": r"IF_DOWN_ADMIN_DOWN: Interface Ethernet1/14 is down \(Adm.*\n"
+            r"2024 May 29 08:.* N9K %ETHPORT-5-IF_UP: Interface Ethernet1/14 is up",
+            "show logging logfile | count": r"^2\n$",
+            "clear logging logfile ; show logging logfile | count": r"^0\n$",
             "show queuing burst-detect": r"% Invalid command at '\^' marker\.",
         },
     ),

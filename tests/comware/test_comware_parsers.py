@@ -490,7 +490,7 @@ WARNING = (
 )
 def test_a_line_of_the_log_with_pfc_that_is_not_understood_is_unread(entry):
     log = read_log(reply(LOG + entry + WARNING + "\n"))
-    assert log.warnings == ()
+    assert log.messages == ()
     assert log.unread
     assert "early-warning threshold 1000" in log.unread[-1]
 
@@ -506,7 +506,7 @@ def test_a_log_of_more_lines_than_a_buffer_has_is_refused():
     assert len(read_log(reply(of_1024 + 1024 * line)).unread) == 1024
     with pytest.raises(UnreadableOutput, match="it has more messages than the 1024 it says"):
         read_log(reply(of_1024 + 1025 * line))
-    with pytest.raises(UnreadableOutput, match="5000 lines about PFC"):
+    with pytest.raises(UnreadableOutput, match="5000 lines about one thing"):
         read_log(reply(LOG + 5000 * line))
 
 
@@ -685,5 +685,5 @@ def test_a_name_that_somebody_has_chosen_is_no_warning():
         "PFC early-warning threshold is a neighbor\n"
     )
     read = read_log(reply(LOG + forged))
-    assert read.warnings == ()
+    assert read.messages == ()
     assert read.unread == (forged.strip(),)

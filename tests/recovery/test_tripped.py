@@ -9,7 +9,7 @@ import pytest
 from tripped import Evidence, not_tripped
 from ways import WAYS
 
-from labtests.capabilities.facts import ClockReading
+from labtests.capabilities.readings import ClockReading
 
 PROOF: dict[str, dict[str, Any]] = {
     "kill -9": {"code": -9},

@@ -80,7 +80,7 @@ def log(text):
 
 def test_a_warning_says_which_port_and_priority_and_which_way():
     read = log(HEAD + TYPED + WARNING)
-    (warning,) = read.warnings
+    (warning,) = read.messages
     assert (warning.port, warning.priority, warning.way) == ("Twenty-FiveGigE1/0/14", 3, "received")
     assert warning.when == "Jun 17 15:57:09:578 2006"
     assert (read.noted, read.kept, read.unread) == (1230, 512, ())
@@ -88,7 +88,7 @@ def test_a_warning_says_which_port_and_priority_and_which_way():
 
 def test_what_it_says_of_pfc_otherwise_is_kept_as_it_is():
     read = log(HEAD + WARNING + OTHER)
-    assert len(read.warnings) == 1
+    assert len(read.messages) == 1
     assert read.unread == (OTHER.strip(),)
 
 
@@ -111,7 +111,7 @@ def warned(driver):
     found = driver.pfc_warnings()
     assert found.missing == ""
     assert found.unread == ()
-    return [(each.port, each.priority, each.way) for each in found.warnings]
+    return [(each.port, each.priority, each.way) for each in found.messages]
 
 
 def test_a_rate_above_its_threshold_is_logged_once_while_it_stays_there(overloaded, switch, driver):

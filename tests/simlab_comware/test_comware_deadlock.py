@@ -49,6 +49,21 @@ def test_times_are_made_read_back_and_put_back_one_line_for_each_that_differs(be
 
 
 @pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (DeadlockTimes(precision="fuzzy"), "fuzzy is not in high, normal, low"),
+        (DeadlockTimes(action="explode"), "explode is not in forwarding, discard"),
+    ],
+)
+def test_a_word_that_the_line_does_not_take_is_refused_before_anything_is_sent(
+    bench, driver, wanted, says
+):
+    with pytest.raises(CommandRejected, match=says):
+        driver.set_deadlock_times("", wanted)
+    assert bench.configured == []
+
+
+@pytest.mark.parametrize(
     "wanted", [AUTO, MANUAL, PortDeadlockDetection(on=False, recovery="manual")]
 )
 def test_a_port_is_looked_at_or_not_and_gets_back_what_it_said(bench, driver, wanted):

@@ -246,8 +246,8 @@ def test_clock_byte_for_byte():
 
 def test_interface_brief_byte_for_byte():
     text = recording("display-interface-brief", FACE_TRANSCRIPTS)
-    down = {"link": "DOWN", "speed": "auto", "duplex": "A", "description": ""}
-    up = {"link": "UP", "speed": "1G(a)", "duplex": "F(a)", "description": ""}
+    down = {"link": "DOWN", "speed": "auto", "linked": False, "description": ""}
+    up = {"link": "UP", "speed": "1G(a)", "linked": True, "description": ""}
     rows = [{"name": f"GE3/{n}", **(down if n else up)} for n in range(5)]
     bridge = text[text.index("Brief information on interfaces in bridge mode") :]
     assert printed("interface-brief", rows=rows) == "".join(
@@ -261,8 +261,9 @@ def test_interface_has_the_lines_of_the_recording_in_their_order():
     shown = printed(
         "interface",
         port="Ten-GigabitEthernet13/2/12",
-        state="UP",
-        hardware_address="40b9-3c3c-e9a0",
+        shut=False,
+        cabled=True,
+        address="40b93c3ce9a0",
         description="SOME_DEVICE_DESCR",
         rate_bits_per_s=1_000_000_000,
         traffic=PortCounters(rx_packets=0, rx_bytes=0, tx_packets=72002554, tx_bytes=4608163456),

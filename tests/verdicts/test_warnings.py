@@ -8,7 +8,7 @@ from handmade import good_evidence, reading
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import StormResult
-from labtests.capabilities.readings import PfcWarning, WarningLog
+from labtests.capabilities.readings import DeviceLog, PfcWarning
 from labtests.verdicts import Outcome, silent, warned
 
 OF_A, OF_B = ("sw", "p1", 3), ("sw", "p2", 5)  # 900 and 300 pause frames
@@ -22,9 +22,9 @@ def of(port, when="Jun 17 15:57:09:578 2006", way="sent"):
 
 def logged(*new, before=(), **more):
     """The switch has logged these; what it had logged before."""
-    then = WarningLog(device="sw", noted=100, kept=100, warnings=before)
+    then = DeviceLog(device="sw", noted=100, kept=100, messages=before)
     noted = 100 + len(new)
-    now = WarningLog(device="sw", noted=noted, kept=noted, warnings=(*before, *new))
+    now = DeviceLog(device="sw", noted=noted, kept=noted, messages=(*before, *new))
     return replace(good_evidence(), warnings=((then, replace(now, **more)),))
 
 
@@ -64,7 +64,7 @@ def test_two_warnings_that_are_alike_are_two():
 
 
 def test_a_sentence_that_nobody_knows_is_new_each_time():
-    one = WarningLog(device="sw", noted=9, kept=9, unread=("what is this of PFC",))
+    one = DeviceLog(device="sw", noted=9, kept=9, unread=("what is this of PFC",))
     seen = replace(good_evidence(), warnings=((one, replace(one, unread=2 * one.unread)),))
     verdict = silent(seen, MANY)
     assert verdict.outcome is Outcome.INCONCLUSIVE
@@ -93,7 +93,7 @@ def test_a_warning_of_a_port_that_is_not_counted_is_not_passed_over(verdict):
 def test_what_a_log_has_anew_is_found_in_linear_time():
     many = tuple(of(("sw", "p1", 4), when=str(n)) for n in range(10_000))
     before, after = (
-        WarningLog(device="sw", noted=9, kept=9, warnings=w) for w in (many, many[::-1])
+        DeviceLog(device="sw", noted=9, kept=9, messages=w) for w in (many, many[::-1])
     )
     begun_s = time.process_time()
     verdict = silent(replace(good_evidence(), warnings=((before, after),)), MANY)
@@ -230,7 +230,7 @@ def test_pauses_that_the_nic_counts_otherwise_prove_nothing_of_warnings():
 def test_a_log_that_was_cleared_and_filled_again_is_not_whole():
     seen = logged(of(OF_A), before=BOTH)
     ((then, now),) = seen.warnings
-    verdict = warned(replace(seen, warnings=((then, replace(now, warnings=(of(OF_A),))),)), FEW)
+    verdict = warned(replace(seen, warnings=((then, replace(now, messages=(of(OF_A),))),)), FEW)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "its log was cleared meanwhile" in verdict.because
 
@@ -238,9 +238,9 @@ def test_a_log_that_was_cleared_and_filled_again_is_not_whole():
 def test_a_warning_that_the_log_does_not_count_proves_nothing():
     seen = logged()
     ((then, now),) = seen.warnings
-    verdict = silent(replace(seen, warnings=((then, replace(now, warnings=(of(OF_A),))),)), MANY)
+    verdict = silent(replace(seen, warnings=((then, replace(now, messages=(of(OF_A),))),)), MANY)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "more new warnings than new messages" in verdict.because
+    assert "its log shows more new messages than it counts" in verdict.because
 
 
 def test_the_log_of_another_switch_says_nothing():

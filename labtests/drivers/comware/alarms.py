@@ -12,13 +12,12 @@ from itertools import groupby
 from typing import Any
 
 from labtests.capabilities.device import PfcWarnings
-from labtests.capabilities.readings import PfcWarning, WarningLog
+from labtests.capabilities.readings import DeviceLog, PfcWarning
 from labtests.capabilities.records import PfcAlarm
 from labtests.capabilities.settings import PFC_ALARM
-from labtests.core.output import told
 from labtests.drivers.comware.session import CLI, ComwarePart, PortSetting, line
 from labtests.drivers.comware.values import COMWARE, full_name
-from labtests.drivers.displays import written
+from labtests.drivers.displays import LogOf, of_testbed, written
 from labtests.drivers.parsing import incomplete, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine, cli
@@ -72,7 +71,6 @@ _ENTRY = re.compile(
     r"\s*%(?P<when>[A-Z][a-z]{2} +[0-9]{1,2} [0-9:.]+ [0-9]{4}) \S+ (?P<module>\w+)/[0-7]/\w+: ?"
     r"(?P<text>.*)"
 )
-_MOST_LINES = 4096  # a log buffer has 1024 messages at most
 _PFC = re.compile("PFC", re.IGNORECASE)
 _TYPED = "SHELL"  # what people, and labtests, have typed
 _WARNS = "PFC"  # other modules' lines have names in them that anybody may choose
@@ -86,39 +84,32 @@ _MEANT = {"input": "received", "output": "sent"}
 class ComwareWarnings(ComwarePart, PfcWarnings):
     """What the log buffer has of PFC."""
 
-    def pfc_warnings(self) -> Asking[WarningLog]:
+    def pfc_warnings(self) -> Asking[DeviceLog[PfcWarning]]:
         """See PfcWarnings."""
-        return read_log((yield from CLI.answer(_LOG)))
+        return of_testbed(read_log((yield from CLI.answer(_LOG))), CLI.names, self.ports)
 
 
-def read_log(reply: Reply) -> WarningLog:
-    """`display logbuffer`, of which lines without PFC may be left out. Any other line with it, the
-    rest of one that was wrapped too, is kept as unread."""
+def _warning(entry: re.Match[str]) -> PfcWarning | None:
+    found = _WARNING.search(entry["text"]) if entry["module"] == _WARNS else None
+    if found is None:
+        return None
+    way: Any = _MEANT[found["way"]]
+    port = full_name(found["port"]) or found["port"]
+    return PfcWarning(port=port, priority=int(found["priority"]), way=way, when=entry["when"])
+
+
+_OF_PFC = LogOf(
+    about=_PFC, entry=_ENTRY, reads=_warning, passed=lambda entry: entry["module"] == _TYPED
+)
+
+
+def read_log(reply: Reply) -> DeviceLog[PfcWarning]:
+    """`display logbuffer`, of which lines without PFC may be left out."""
     texts = whole_lines(reply)
     state, counts = _head(reply, texts)
     if state == "Disabled":
-        return WarningLog(device=reply.device, missing="its log buffer is off")
-    about = [text for text in texts if _PFC.search(text)]
-    if len(about) > _MOST_LINES:
-        refuse(reply, f"it has {len(about)} lines about PFC, and no log buffer has")
-    found, unread, entries = list[PfcWarning](), list[str](), 0
-    for text in about:
-        entry = _ENTRY.fullmatch(text)
-        entries += entry is not None
-        warned = entry and entry["module"] == _WARNS and _WARNING.search(entry["text"])
-        if entry and warned:
-            found.append(_warning(entry["when"], warned))
-        elif entry is None or entry["module"] != _TYPED:
-            unread.append(told(text.strip()))
-    if entries > counts["Current"]:
-        refuse(reply, f"it has more messages than the {counts['Current']} it says")
-    return WarningLog(
-        device=reply.device,
-        noted=sum(counts.values()),
-        kept=counts["Current"],
-        warnings=tuple(found),
-        unread=tuple(unread),
-    )
+        return DeviceLog(device=reply.device, missing="its log buffer is off")
+    return _OF_PFC.read(reply, texts, noted=sum(counts.values()), kept=counts["Current"])
 
 
 def _head(reply: Reply, texts: list[str]) -> tuple[str, dict[str, int]]:
@@ -129,9 +120,3 @@ def _head(reply: Reply, texts: list[str]) -> tuple[str, dict[str, int]]:
     if len(states) != 1 or len(counts) != 2 or len(found) != 3:
         incomplete(reply, "it does not tell once how many messages there are")
     return states[0], counts
-
-
-def _warning(when: str, found: re.Match[str]) -> PfcWarning:
-    way: Any = _MEANT[found["way"]]
-    port = full_name(found["port"]) or found["port"]
-    return PfcWarning(port=port, priority=int(found["priority"]), way=way, when=when)

@@ -26,10 +26,8 @@ def parse_version(reply: Reply) -> dict[str, str]:
 
     The rest of this output is boards and boot images, and is not read.
     """
-    found = first_said(reply, _MODEL, _SOFTWARE)
-    if not found["comware"]:
-        refuse(reply, "there is no line `Comware Software, Version ...`")
-    return found
+    line = "Comware Software, Version ..."
+    return first_said(reply, _MODEL, _SOFTWARE, needed="comware", line=line)
 
 
 # -- the clock -------------------------------------------------------------------------------------

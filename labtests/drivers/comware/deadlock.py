@@ -35,6 +35,10 @@ _ACTION = COMWARE.shape(
 )
 _RECOVERY = COMWARE.shape("priority-flow-control deadlock recover-mode <word:auto|manual>")
 _ENABLED = COMWARE.shape("priority-flow-control deadlock enable")
+_FINENESS = {"precision": ("priority-flow-control deadlock precision {}", _TICK_MS)}
+_DOING = {
+    "action": ("priority-flow-control deadlock auto-recover action {}", ("forwarding", "discard"))
+}
 _ABOUT = r"(?:undo )?priority-flow-control deadlock"
 _OF_A_PORT = (_RECOVERY, _ENABLED)
 _ALL = (_PRECISION, _ACTION, _DETECT.shape, _RELEASE.shape, *_OF_A_PORT)
@@ -63,7 +67,17 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
         self, port: str, earlier: DeadlockTimes, wanted: DeadlockTimes, around: Any = None
     ) -> Commands:
         """One line for each that differs."""
-        return tuple(_lines(earlier, wanted))
+        return tuple(self._lines(earlier, wanted))
+
+    def _lines(self, earlier: DeadlockTimes, wanted: DeadlockTimes) -> Iterator[CliLine]:
+        yield from self.each_that_differs(earlier, wanted, _FINENESS)
+        for numbers, before, after in (
+            (_DETECT, earlier.detect, wanted.detect),
+            (_RELEASE, earlier.release, wanted.release),
+        ):
+            yield from numbers.undone(before, after)
+            yield from numbers.made(before, after)
+        yield from self.each_that_differs(earlier, wanted, _DOING)
 
     def deadlock_times_for(
         self, priorities: AbstractSet[int], *, detect_ms: int, release_ms: int
@@ -87,19 +101,6 @@ class ComwareDeadlockTimes(ComwareSetting[DeadlockTimes], DeadlockDetecting):
 
 def _word(said: Section, reply: Reply, shape: Any) -> Any:
     return (said.said(reply, shape) or {}).get("word")
-
-
-def _lines(earlier: DeadlockTimes, wanted: DeadlockTimes) -> Iterator[CliLine]:
-    if earlier.precision != wanted.precision:
-        yield line(*_WORDS, "precision", wanted.precision)
-    for numbers, before, after in (
-        (_DETECT, earlier.detect, wanted.detect),
-        (_RELEASE, earlier.release, wanted.release),
-    ):
-        yield from numbers.undone(before, after)
-        yield from numbers.made(before, after)
-    if earlier.action != wanted.action:
-        yield line(*_WORDS, "auto-recover", "action", wanted.action)
 
 
 class ComwareDeadlockDetection(PortSetting[PortDeadlockDetection]):

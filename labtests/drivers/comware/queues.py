@@ -69,13 +69,8 @@ class Queues(ComwarePart, QueueTelemetry):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters for each of the eight queues; None for a queue that was not shown."""
         reply, shown = yield from self.shown(QUEUES, port)
-
-        def counted(queue: int, counter: str) -> tuple[int | None, str]:
-            if queue not in shown:
-                return None, f"the switch did not show queue {queue}"
-            return shown[queue].get(counter), NO_NUMBER
-
-        return Answered(reply, port, "queue").of_eight(_WORDS, counted)
+        at, missing = Answered(reply, port, "queue"), "the switch did not show queue {}"
+        return at.of_blocks(_WORDS, shown, missing, lambda name: NO_NUMBER)
 
 
 # -- drops and marks of a port ---------------------------------------------------------------------

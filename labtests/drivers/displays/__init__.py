@@ -2,7 +2,8 @@
 
 A driver says how each line shows (shapes.py), which lines stand under which (lines.py), what the
 columns of a table hold (tables.py), which fields an answer in JSON has (objects.py), and how the
-sections of a configuration are parted (sections.py). Here it is read, and refused where it is not
+sections of a configuration are parted (sections.py), which lines of a log are messages
+(logs.py). Here it is read, and refused where it is not
 as declared: a line that is new, one too many, an end too early. So are its interface names
 (names.py) and the words by which it says no (refusals.py). What all drivers of a CLI do with these
 is in cli.py and, of links and what interfaces count, in interfaces.py; of the box itself in box.py.
@@ -20,6 +21,7 @@ from labtests.drivers.displays.cli import (
 )
 from labtests.drivers.displays.interfaces import CliInterfaces, Count, CounterWords, Counts
 from labtests.drivers.displays.lines import ANY, MAYBE, ONCE, SOME, Line, Notation, read, read_one
+from labtests.drivers.displays.logs import LogOf, of_testbed
 from labtests.drivers.displays.names import Names
 from labtests.drivers.displays.objects import Fields, Rows, read_json
 from labtests.drivers.displays.ranges import numbers_in, written
@@ -45,6 +47,7 @@ __all__ = [
     "Indented",
     "Line",
     "LineSetting",
+    "LogOf",
     "Marked",
     "Names",
     "Nested",
@@ -62,6 +65,7 @@ __all__ = [
     "first_said",
     "in_the_way",
     "numbers_in",
+    "of_testbed",
     "read",
     "read_json",
     "read_one",

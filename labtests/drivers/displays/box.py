@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from labtests.capabilities.device import Versions
-from labtests.capabilities.facts import ClockReading, Neighbour, Neighbours, OwnClock
+from labtests.capabilities.facts import Neighbour, Neighbours, OwnClock
+from labtests.capabilities.readings import ClockReading
 from labtests.drivers.displays.cli import CliPart
 from labtests.drivers.displays.shapes import Unfit
-from labtests.drivers.parsing import kept, whole_lines
+from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.commands import CliLine
 from labtests.transport.protocol import Reply
@@ -49,16 +50,35 @@ def utc_s(text: str, form: str, ahead: timedelta = timedelta()) -> float:
         raise Unfit(f"has {text!r}, which is not a time and date") from None
 
 
-def first_said(reply: Reply, *shapes: re.Pattern[str]) -> dict[str, str]:
+def first_said(
+    reply: Reply, *shapes: re.Pattern[str], needed: str = "", line: str = ""
+) -> dict[str, str]:
     """What the first line says in which each of these is found, by the names of its groups; "" for
-    one that says nothing. Other lines are not read."""
+    one that says nothing, but for one that is `needed`: it stands in such a line. Other lines are
+    not read."""
     found: dict[str, str] = {}
     for text in whole_lines(reply):
         for shape in (each for each in shapes if not each.groupindex.keys() & found.keys()):
             if match := shape.search(text):
                 found |= match.groupdict("")
     names = (name for shape in shapes for name in shape.groupindex)
+    if needed and not found.get(needed):
+        refuse(reply, f"there is no line `{line}`")
     return {name: kept(reply, found.get(name, ""), f"the version of {name}") for name in names}
+
+
+TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
+"""How displays of LLDP neighbours end, of several vendors."""
+
+
+def expect_total(reply: Reply, shown: int) -> None:
+    """The answer says how many entries it has, once and at its end, and has so many."""
+    texts = [text.strip() for text in whole_lines(reply) if text.strip()]
+    totals = [int(match[1]) for text in texts if (match := TOTAL.fullmatch(text))]
+    if not totals or TOTAL.fullmatch(texts[-1]) is None:
+        incomplete(reply, "it does not end with `Total entries displayed`")
+    if totals != [shown]:
+        refuse(reply, f"it says {totals[-1]} entries and shows {shown}")
 
 
 def in_the_way(

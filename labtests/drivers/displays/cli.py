@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -121,6 +121,25 @@ class LineSetting(CliPart, s.Setting[s.T]):
         """Raises CommandRejected with the line that was refused."""
         for reply in replies:
             self.cli.refusals.expect_accepted(reply, commands)
+
+    def each_that_differs(
+        self, earlier: s.T, wanted: s.T, fields: Mapping[str, tuple[str, Collection[Any]]]
+    ) -> Iterator[CliLine]:
+        """The line of each field that is to change: its words, with `{}` for the value, and what
+        values it takes. Raises CommandRejected for another one, changed or not."""
+        for name, (words, taken) in fields.items():
+            value = getattr(wanted, name)
+            if value not in taken:
+                raise self.reject(words.format(value), f"{value} is not in {_in_words(taken)}",
+                                  "choose another one")  # fmt: skip
+            if value != getattr(earlier, name):
+                yield self.cli.line(*words.format(value).split())
+
+
+def _in_words(taken: Collection[Any]) -> str:
+    if isinstance(taken, range):
+        return f"{taken[0]}..{taken[-1]}, steps of {taken.step}"
+    return ", ".join(map(str, taken))
 
 
 class ViewSetting(LineSetting[s.T]):

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 from labtests.capabilities.facts import (
-    ClockReading,
     LinkErrors,
     LinkFacts,
     LinkState,
@@ -13,7 +12,7 @@ from labtests.capabilities.facts import (
     RocePorts,
 )
 from labtests.capabilities.nic import RdmaLink
-from labtests.capabilities.readings import Reading
+from labtests.capabilities.readings import ClockReading, Reading
 from labtests.core.errors import CommandRejected, LabError, ToolMissing, UnreadableOutput
 from labtests.drivers.answers import Complaint, Tool, expect_success
 from labtests.drivers.linux.ethtool import ETHTOOL

@@ -10,6 +10,7 @@ import re
 
 from labtests.capabilities.facts import Neighbour
 from labtests.drivers.displays import ONCE, CliBox, Unfit, first_said, read, utc_s
+from labtests.drivers.displays.box import expect_total
 from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, line
 from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
 from labtests.transport.protocol import Reply
@@ -21,19 +22,21 @@ _MODEL = re.compile(r"^\s*cisco (?P<model>\S.*?) [Cc]hassis\b")
 def parse_version(reply: Reply) -> dict[str, str]:
     """`model` and `nxos`; "" where the switch does not say the first. The rest is licences, images
     and times, and is not read."""
-    found = first_said(reply, _MODEL, _SOFTWARE)
-    if not found["nxos"]:
-        refuse(reply, "there is no line `NXOS: version ...`")
-    return found
+    return first_said(reply, _MODEL, _SOFTWARE, needed="nxos", line="NXOS: version ...")
 
 
 # -- the clock -------------------------------------------------------------------------------------
 
 
-def _utc_s(time: str, fraction: str, zone: str, date: str) -> float:
+def local_s(time: str, fraction: str, date: str, zone: str = "") -> float:
+    """Seconds since 1970 of its own zone, whichever that is."""
+    return utc_s(f"{time} {date}", "%H:%M:%S %b %d %Y") + float(f"0.{fraction}")
+
+
+def _utc_s(zone: str, **told: str) -> float:
     if zone not in ("UTC", "GMT"):
         raise Unfit(f"does not say how far {zone} is from UTC", "set `clock timezone UTC 0 0`")
-    return utc_s(f"{time} {date}", "%H:%M:%S %b %d %Y") + float(f"0.{fraction}")
+    return local_s(**told)
 
 
 SOURCE = r"Time source is \w+"
@@ -54,7 +57,6 @@ def parse_clock(reply: Reply) -> tuple[float, ...]:
 
 
 _WORDS = ("Chassis id", "Port id", "Local Port id", "Port Description", "System Name")
-_TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
 _MAC = re.compile(r"(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}")
 _NOTHING = ("not advertised", "null")
 
@@ -62,13 +64,9 @@ _NOTHING = ("not advertised", "null")
 def parse_lldp_neighbors(reply: Reply) -> tuple[Neighbour, ...]:
     """All of them. A MAC address as port is given by its digits."""
     texts = [text.strip() for text in whole_lines(reply)]
-    totals = [int(match[1]) for text in texts if (match := _TOTAL.fullmatch(text))]
-    if not totals or _TOTAL.fullmatch(next(t for t in reversed(texts) if t)) is None:
-        incomplete(reply, "it does not end with `Total entries displayed`")
     begins = [n for n, text in enumerate(texts) if text.startswith(f"{_WORDS[0]}: ")]
     found = tuple(_neighbour(reply, texts[begin : begin + len(_WORDS)]) for begin in begins)
-    if totals != [len(found)]:
-        refuse(reply, f"it says {totals[-1]} entries and shows {len(found)}")
+    expect_total(reply, len(found))
     if len({each.port for each in found}) != len(found):
         refuse(reply, "a port has two neighbours")
     return found

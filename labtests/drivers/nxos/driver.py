@@ -8,6 +8,7 @@ from labtests.drivers.nxos import egress, pfc, ports, trust, watchdog
 from labtests.drivers.nxos.box import NxosBox
 from labtests.drivers.nxos.configuration import Configured, configured
 from labtests.drivers.nxos.interfaces import NxosInterfaces
+from labtests.drivers.nxos.logfile import NxosLog
 from labtests.drivers.nxos.queuing import NxosQueues
 from labtests.drivers.nxos.session import CLI
 from labtests.drivers.nxos.streams import NxosStreams
@@ -61,6 +62,6 @@ _SETTINGS = (
 )
 _PARTS = (
     *(NxosQueues, egress.NxosMemory, pfc.NxosPfcFrames, NxosInterfaces),
-    *(watchdog.NxosWatchdogCounters, NxosState, watchdog.NxosFcoe, NxosBox, NxosStreams),
+    *(watchdog.NxosWatchdogCounters, NxosLog, NxosState, watchdog.NxosFcoe, NxosBox, NxosStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

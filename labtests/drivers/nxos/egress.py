@@ -7,7 +7,6 @@ force. Thresholds of RED are kept in bytes; a kbyte is taken for 1000 of them (n
 """
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
@@ -18,7 +17,7 @@ from labtests.drivers.nxos.policies import IPQOS, QUEUES, QueuePolicySetting
 from labtests.drivers.nxos.queuing import LAST, QUEUING, sharing, strict
 from labtests.drivers.nxos.session import NXOS, NxosPart
 from labtests.drivers.parsing import refuse
-from labtests.drivers.sharing import round_robin
+from labtests.drivers.sharing import in_levels, round_robin
 from labtests.transport.asking import Asking, both
 
 _PRIORITY = NXOS.shape("priority( level <level:number>)?")
@@ -134,20 +133,11 @@ class NxosScheduling(_Egress[r.SchedulingSetting], QueueShares):
         the seven priority levels leave, which is the same."""
         if shares[0] is None:
             if any(share is not None for share in shares):
+                where, remedy = f"class type queuing {self.named(0)}", "make the highest strict"
                 problem = "the default queue cannot be strict beside queues with a share"
-                where, remedy = (
-                    f"class type queuing {self.named(0)}",
-                    "make the highest queues strict",
-                )
                 raise self.reject(where, problem, remedy)
             shares = (100, *shares[1:])
-        strict = [queue for queue in reversed(QUEUES) if shares[queue] is None]
-        found = round_robin(shares)
-        queues = (
-            replace(each, level=strict.index(each.queue) if each.weight is None else LAST)
-            for each in found.queues
-        )
-        return replace(found, queues=tuple(queues))
+        return in_levels(round_robin(shares), LAST)
 
 
 def _red_line(each: r.WredQueue) -> str:

@@ -126,10 +126,7 @@ class NxosPfcFrames(NxosPart, PfcTelemetry):
         return tuple(each for port in ports for each in self._of_port(reply, found, port))
 
     def _of_port(self, reply: Reply, found: Any, port: str) -> tuple[Reading, ...]:
-        shown = dict(zip(_SOURCES, found.get(self.port(port), ()), strict=False))
-
-        def counted(priority: int, name: str) -> tuple[int | None, str]:
-            value = shown[name][priority] if shown else None
-            return value, "the switch shows nothing of this port"
-
-        return Answered(reply, port, "priority").of_eight(_SOURCES, counted)
+        both = enumerate(zip(*found.get(self.port(port), ()), strict=True))
+        shown = {priority: dict(zip(_SOURCES, each, strict=True)) for priority, each in both}
+        missing = "the switch shows nothing of this port"
+        return Answered(reply, port, "priority").of_blocks(_SOURCES, shown, missing)

@@ -24,6 +24,7 @@ _PASSED = re.compile(
     r"|\s*Min\s+Max\s+Units\s*|\s*Buff Size\s+Pause Th\s+Resume Th\s*"
 )
 """Rulers, and what stands over columns."""
+NO_BLOCK = "no block of this group"
 LAST = 8
 """Level of queues without priority; `priority level 1` is level 0."""
 _OF_QUEUE = {
@@ -187,13 +188,8 @@ class NxosQueues(NxosPart, QueueTelemetry, DropTelemetry):
     def queue_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """Five counters of each of the eight queues."""
         reply, shown = yield from self.shown(QUEUING, port)
-
-        def counted(queue: int, name: str) -> tuple[int | None, str]:
-            if queue not in shown.queues:
-                return None, "no block of this group"
-            return shown.queues[queue].get(name), f"no line {_WORDS[name]!r}"
-
-        return Answered(reply, port, "queue").of_eight(_SOURCES, counted)
+        at, why = Answered(reply, port, "queue"), "no line {!r}"
+        return at.of_blocks(_SOURCES, shown.queues, NO_BLOCK, lambda n: why.format(_WORDS[n]))
 
     def drop_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """The port's own; marks, which are counted by queue, as their sum. What is dropped on the

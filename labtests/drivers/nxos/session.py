@@ -64,13 +64,14 @@ line = CLI.line
 EXIT = line("exit")
 
 
-def show_ended(*words: Word, only: str = "") -> Asking[Reply]:
+def show_ended(*words: Word, only: str = "", counted: bool = False) -> Asking[Reply]:
     """The answer to a `show` with the clock behind it (` ; ` parts commands): a running
     configuration has no end of its own, and without one a cut answer would be a shorter
-    configuration. `only` the lines that match this."""
+    configuration. `only` the lines that match this; `counted`: and how many there are of all."""
     line(*words)  # none of them is a `;`
     filtered = ("|", "include", only) if only else ()
-    return CLI.answer(cli(_WORD_OR_MARK, "show", *words, *filtered, ";", "show", "clock"))
+    count = (";", "show", *words, "|", "count") if counted else ()
+    return CLI.answer(cli(_WORD_OR_MARK, "show", *words, *filtered, *count, ";", "show", "clock"))
 
 
 class NxosPart(d.CliPart):

@@ -20,6 +20,7 @@ from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PortPauseTimeout, PortWatchdog, WatchdogTimes
 from labtests.drivers.displays import Nested, PortDisplay, Section, Unfit, read_one
 from labtests.drivers.nxos.configuration import NxosPortSetting, configured, parse_configuration
+from labtests.drivers.nxos.queuing import NO_BLOCK
 from labtests.drivers.nxos.session import CLI, NXOS, NxosPart, NxosSetting, full_name, show_ended
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking
@@ -146,11 +147,7 @@ class NxosWatchdogCounters(NxosPart, WatchdogTelemetry):
     def watchdog_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See WatchdogTelemetry."""
         reply, groups = yield from self.shown(PFC_QUEUE_DETAIL, port)
-
-        def counted(queue: int, counter: str) -> tuple[int | None, str]:
-            return groups.get(queue, {}).get(counter), "no block of this group"
-
-        return Answered(reply, port, "priority").of_eight(_SOURCES, counted)
+        return Answered(reply, port, "priority").of_blocks(_SOURCES, groups, NO_BLOCK)
 
 
 class NxosWatchdog(NxosPortSetting[PortWatchdog]):
@@ -186,14 +183,7 @@ class _Times(NxosSetting[Timed]):
     def commands(self, port: str, earlier: Timed, wanted: Timed, around: Any = None) -> s.Commands:
         """One line for each time that differs; switched on last and off first, so that it never
         works with somebody else's. Raises CommandRejected for a time that it does not take."""
-        lines: list[CliLine] = []
-        for name, (words, taken) in self.times.items():
-            value = getattr(wanted, name)
-            if value not in taken:
-                problem = f"{value} is not in {taken[0]}..{taken[-1]}, steps of {taken.step}"
-                raise self.reject(words.format(value), problem, "choose another time")
-            if value != getattr(earlier, name):
-                lines.append(CLI.line(*words.format(value).split()))
+        lines = list(self.each_that_differs(earlier, wanted, self.times))
         if wanted.on != earlier.on:
             lines.insert(len(lines) if wanted.on else 0, self.switch[wanted.on])
         return tuple(lines)

@@ -8,8 +8,9 @@ from typing import Literal
 from labtests.capabilities.device import Obstacles, Versions
 from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.displays import Table, first_said, read_table
+from labtests.drivers.displays.box import TOTAL, expect_total
 from labtests.drivers.linux.links import DateClock
-from labtests.drivers.parsing import incomplete, refuse, whole_lines
+from labtests.drivers.parsing import incomplete, refuse
 from labtests.drivers.parts import PlatformPart, drivers
 from labtests.drivers.sonic.counters import SonicCounters, SonicQueues
 from labtests.drivers.sonic.database import Db, named, numbered, read_tables
@@ -49,7 +50,6 @@ def parse_version(reply: Reply) -> dict[str, str]:
     return found
 
 
-_TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
 _MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 LLDP = Table(
     about=NOTATION.columns(
@@ -57,7 +57,7 @@ LLDP = Table(
         | {"Capability": ":[A-Z]+?", "RemotePortDescr": "port_description:rest?"}
     ),
     make=Neighbour,
-    passed=re.compile(rf"Capability codes:.*|{_TOTAL.pattern}"),
+    passed=re.compile(rf"Capability codes:.*|{TOTAL.pattern}"),
     rowwise=True,
 )
 
@@ -71,13 +71,8 @@ def _plain(found: Neighbour) -> Neighbour:
 def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
     """Those of its front ports, one each; as many in all as the switch says. What eth0 hears comes
     through the management's network."""
-    texts = [text.strip() for text in whole_lines(reply) if text.strip()]
-    total = _TOTAL.fullmatch(texts[-1]) if texts else None
-    if total is None:
-        incomplete(reply, "it does not end with `Total entries displayed`")
     found = read_table(reply, LLDP)
-    if len(found) != int(total[1]):
-        refuse(reply, f"it says {total[1]} entries and shows {len(found)}")
+    expect_total(reply, len(found))
     front = {each.port: _plain(each) for each in found if each.port != "eth0"}
     if len(front) != sum(each.port != "eth0" for each in found):
         refuse(reply, "a port has two neighbours", "see `show lldp neighbors`")

@@ -8,6 +8,7 @@ _of = partial(Declared, family="people and clocks")
 S1, S2, R, SW, OUT = "{sender1}", "{sender2}", "{receiver}", "{switch}", "{bottleneck}"
 NIC1, NIC2, NIC_R = "{sender1.nic}", "{sender2.nic}", "{receiver.nic}"
 HOURS_5 = 5 * 3600
+_STORMS = "experiment 'storms of 250 ms': traffic"
 
 
 def _typed(device: str, command: str) -> dict[str, str]:
@@ -98,5 +99,23 @@ FAULTS: tuple[Declared, ...] = (
         red=("s2",),
         says=(SW, OUT),
         switches=("comware",),
+    ),
+    _of(
+        name="somebody-clears-the-log",
+        what="the switch's log is cleared while queues are shut and served again",
+        how=(fault("somebody", SW, command="clear logging logfile", after_s=2),),
+        when=_STORMS,
+        red=("watchdog",),
+        says=("the log of {switch} has", "watchdog_shutdowns grew by 3"),
+        switches=("nxos",),
+    ),
+    _of(
+        name="somebody-sets-the-clock-of-a-log",
+        what="the switch's clock is set to an hour later while its watchdog logs",
+        how=(fault("clock", SW, seconds=3600, after_s=2),),
+        when=_STORMS,
+        red=("watchdog",),
+        says=("{switch}: its clock was set by +3600.0 s during the phase",),
+        switches=("nxos",),
     ),
 )

@@ -6,12 +6,10 @@ from typing import Any
 from labtests.simlab import switch_cli as kit
 from labtests.simlab.comware import dcbx, edge, maps, ports, scheduling, wred
 from labtests.simlab.comware.words import QUEUE_NAMES
-from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
 
 MODEL = "S6550XE-56HF-HI"
 OWN_ADDRESS = "0200-0000-ffff"  # locally administered
 PING_MS = "0.163"  # made up: no packet of it is in the network
-NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 MAPS = ("dot1p-lp", "dscp-dot1p", "dscp-lp")
 SHOWN_MAPS = ("dscp-dot1p", "dot1p-lp")
 """In the running configuration, in its order."""
@@ -130,8 +128,8 @@ def _version(session: kit.CliSession, call: kit.CliCall) -> str:
 
 def _log(session: kit.CliSession, call: kit.CliCall) -> str:
     """Of which no message was ever lost; `reverse`: the newest first."""
-    switch: Any = session.switch
-    entries = switch.log[::-1] if "reverse" in call.keywords else switch.log
+    log = kit.log_of(session)
+    entries = log[::-1] if "reverse" in call.keywords else log
     return session.show("logbuffer", entries=entries)
 
 
@@ -160,14 +158,10 @@ def _announced(switch: kit.EmulatedSwitch, port: str) -> Shown:
 
 
 def _brief(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    settings, rate = switch.port(port), switch.rate_bits_per_s(port)
-    shut = "shutdown" in settings.lines
-    return {
-        "link": "ADM" if shut else "DOWN" if rate is None else "UP",
-        "speed": "auto" if shut or rate is None else f"{_short_speed(rate)}(a)",
-        "duplex": "A" if shut or rate is None else "F(a)",
-        "description": settings.rest("description"),
-    }
+    told = switch.port_facts(port)
+    speed = f"{_short_speed(told['rate_bits_per_s'])}(a)"
+    link = "ADM" if told["shut"] else "UP" if told["linked"] else "DOWN"
+    return told | {"link": link, "speed": speed if told["linked"] else "auto"}
 
 
 def _short_speed(bits_per_s: int) -> str:
@@ -177,19 +171,10 @@ def _short_speed(bits_per_s: int) -> str:
 
 
 def _interface(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    settings, rate = switch.port(port), switch.rate_bits_per_s(port)
-    state = "DOWN" if rate is None else "UP"
-    return {
-        "state": "Administratively DOWN" if "shutdown" in settings.lines else state,
-        "hardware_address": f"0200-0000-{switch.ports.index(port):04x}",  # locally administered
-        "description": settings.rest("description") or f"{port} Interface",
-        "rate_bits_per_s": rate or NOMINAL_BITS_PER_S,
-        "frame_bytes": switch.faults.defects.mtus.get(port, ports.frame_bytes(settings)),
-        "window_s": RATE_WINDOW_S,
-        "traffic": switch.statistics.traffic(port),
-        "per_s": switch.statistics.traffic_per_s(port),
-        "crc_errors": switch.crc_errors(port),
-    }
+    told = switch.port_facts(port) | switch.port_counts(port)
+    if told["frame_bytes"] is None:
+        told["frame_bytes"] = ports.frame_bytes(switch.port(port))
+    return told
 
 
 def _counters(switch: kit.EmulatedSwitch, port: str, way: str) -> Shown:

@@ -26,13 +26,8 @@ def served(face: CumulusBox) -> ServedValue:
         for path, value in (*_queues(box, port, ever), *_groups(box, port, peaks, ever)):
             yield f"{qos}/{path}", value
 
-    return ServedValue(
-        ports=box.network.ports,
-        leaves={"/": leaves},
-        now=lambda: box.now,
-        models=(openconfig.INTERFACES, openconfig.QOS, _NVIDIA),
-        peaks=PeakRegister(box.network),
-    )
+    models = (openconfig.INTERFACES, openconfig.QOS, _NVIDIA)
+    return openconfig.served(box, leaves, models, peaks=PeakRegister(box.network))
 
 
 class _Ever:
@@ -54,8 +49,7 @@ def _queues(box: CumulusChassis, port: str, ever: _Ever) -> Iterator[tuple[str, 
     for number, queue in enumerate(box.shown.queue_counters(port)):
         most = max(live[number].peak_cells, ever.queue.get((port, number), 0))
         for leaf, value in (
-            ("transmit-pkts", queue.forwarded_packets),
-            ("transmit-octets", queue.forwarded_bytes),
+            *openconfig.sent(queue),
             ("ecn-marked-pkts", queue.marked_packets),
             ("wred-dropped-pkts", queue.wred_dropped_packets),
             ("no-buffer-uc-dropped-pkts", queue.dropped_packets - queue.wred_dropped_packets),

@@ -3,9 +3,8 @@
 from labtests.inventory import Device
 from labtests.simlab.face import Face, Kind
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.nxos.cli import NXOS
+from labtests.simlab.nxos.logfile import NexusSwitch
 from labtests.simlab.nxos.streams import served
-from labtests.simlab.switch_cli import CliSwitch
 
 KIND: Kind = "switch"
 streams = served
@@ -13,4 +12,4 @@ streams = served
 
 def face(lab: SimulatedLab, device: Device) -> Face:
     """The switch as it is with an empty configuration."""
-    return CliSwitch(lab, device, NXOS)
+    return NexusSwitch(lab, device)

@@ -22,6 +22,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "percent": a.Number(0, 100),
     "level": a.Number(1, 7),
     "weight": a.Number(0, 15),
+    "lines": a.Number(1, 9999),
     "mtu": a.Number(1500, 9216),
     "width": a.Number(24, 511),
     "interval": a.Number(100, 1000),
@@ -42,6 +43,7 @@ def _arguments(names: tuple[str, ...]) -> Mapping[str, Argument]:
 IN_EXEC = {
     "configure [ terminal ]": kit.to_view("config", words.CONFIGURING),
     "clear { counters | queuing } interface [ <port> ]": kit.reset,
+    "clear logging logfile": kit.clear_log,
     "terminal length 0": kit.paging(False),
     "terminal width <width>": kit.CliCommand(lambda session, call: ""),
     "copy running-config startup-config": kit.save(words.SAVED),

@@ -15,16 +15,15 @@ from labtests.simlab.nxos.displays import Shown
 
 
 def _as_json(
-    screen: str, of_port: Callable[[kit.EmulatedSwitch, str], Shown] | None = None
+    screen: str, of_port: Callable[[kit.EmulatedSwitch, str], Shown] = lambda *_: {}
 ) -> kit.CliCommand:
     """On one line, as an answer of a device has it."""
 
     def show(session: kit.CliSession, call: kit.CliCall) -> str:
         switch = session.switch
-        named = session.ports(call) if of_port is not None else ()
         shown = session.show(
             f"{screen}-json",
-            ports=[{"port": port, **of_port(switch, port)} for port in named if of_port],
+            ports=[{"port": port, **of_port(switch, port)} for port in session.ports(call)],
             **displays.box_told(switch),
             **watchdog.of_switch(switch),
         )
@@ -47,5 +46,5 @@ DISPLAYS = {
     "show interface [ <port> ] | json": _as_json("interface", displays.interface_shown),
     "show queuing interface [ <port> ] | json": _as_json("queuing", displays.queuing_shown),
     "show queuing tabular [ interface <port> ] | json": _as_json("tabular", displays.queuing_shown),
-    "show queuing pfc-queue [ interface <port> ] | json": _as_json("pfc-queue", watchdog.row),
+    "show queuing pfc-queue [ interface <port> ] | json": _as_json("pfc-queue", watchdog.shown),
 }

@@ -18,6 +18,7 @@ CELL_BYTES = 208
 DEFAULT_OUT, DEFAULT_NETWORK = "default-8q-out-policy", "default-8q-nw-qos-policy"
 """In force where nothing is applied. The first is recorded, the name of the second from memory."""
 SYSTEM = kit.top("system", "qos")
+SYSTEM_SLOTS = ("network-qos", "queuing input", "queuing output")
 UNITS = "{ bytes | kbytes | mbytes }"
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}  # whether 1000 or 1024 is not known
 _EIGHT = (*range(1, 8), "-default")

@@ -59,14 +59,11 @@ KIND = kit.SectionKind(
 
 def lines_for(classes: tuple[int, ...], ports: tuple[str, ...]) -> list[str]:
     """What is typed so that each DSCP has this class at every port."""
-    lines = ["configure terminal"]
-    groups = sorted(set(classes) - {0})
-    for group in groups:
+    maps, policy = list[str](), ["policy-map type qos as-delivered"]
+    for group in sorted(set(classes) - {0}):
         dscps = ",".join(str(dscp) for dscp, each in enumerate(classes) if each == group)
-        lines += [f"class-map type qos match-any group-{group}", f"match dscp {dscps}"]
-    lines.append("policy-map type qos as-delivered")
-    for group in groups:
-        lines += [f"class group-{group}", f"set qos-group {group}"]
+        maps += [f"class-map type qos match-any group-{group}", f"match dscp {dscps}"]
+        policy += [f"class group-{group}", f"set qos-group {group}"]
     for port in ports:
-        lines += [f"interface {port}", "service-policy type qos input as-delivered"]
-    return lines
+        policy += [f"interface {port}", "service-policy type qos input as-delivered"]
+    return ["configure terminal", *maps, *policy]

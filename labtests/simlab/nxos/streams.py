@@ -23,13 +23,8 @@ def served(switch: CliSwitch) -> ServedValue:
         yield from openconfig.interface(switch, port, name)
         yield from _queues(switch, port, name)
 
-    return ServedValue(
-        ports=switch.network.ports,
-        leaves={"/": leaves},
-        now=lambda: switch.now,
-        models=(_DME, openconfig.INTERFACES, openconfig.QOS),
-        whole=True,
-    )
+    models = (_DME, openconfig.INTERFACES, openconfig.QOS)
+    return openconfig.served(switch, leaves, models, whole=True)
 
 
 def _queues(switch: CliSwitch, port: str, name: str) -> Iterator[tuple[str, Leaf]]:
@@ -53,9 +48,5 @@ def _queues(switch: CliSwitch, port: str, name: str) -> Iterator[tuple[str, Leaf
         ):
             yield f"{entry}/{field}", value
         state = f"openconfig:/qos/interfaces/interface[interface-id={name}]/output/queues"
-        for leaf, value in (
-            ("transmit-pkts", queue.forwarded_packets),
-            ("transmit-octets", queue.forwarded_bytes),
-            ("dropped-pkts", queue.dropped_packets),
-        ):
+        for leaf, value in (*openconfig.sent(queue), ("dropped-pkts", queue.dropped_packets)):
             yield f"{state}/queue[name={kind}]/state/{leaf}", value

@@ -56,24 +56,9 @@ def of_switch(switch: EmulatedSwitch) -> dict[str, Any]:
     return {"on": _is_on(switch.configuration.root), "times": _times(switch)}
 
 
-def _watched(switch: EmulatedSwitch, port: str) -> frozenset[int]:
+def shown(switch: EmulatedSwitch, port: str) -> dict[str, Any]:
+    """The queues that are watched, and what was done to them."""
     found = switch.network.guards.get(port) if switch.pfc_works(port) else None
-    return frozenset() if found is None else found.priorities or frozenset()
-
-
-def row(switch: EmulatedSwitch, port: str) -> dict[str, Any]:
-    """A line of `show queuing pfc-queue`: states of queues 7 to 0."""
-    watched, counted = _watched(switch, port), switch.guard_counters(port)
-    states = {queue: "Y" if counted[queue].shut else "N" for queue in watched}
-    return {
-        "port": port,
-        "on": bool(watched),
-        "bitmap": sum(1 << queue for queue in watched),
-        "states": [states.get(queue, "-") for queue in range(7, -1, -1)],
-    }
-
-
-def detail(switch: EmulatedSwitch, port: str) -> dict[str, Any]:
-    """`show queuing pfc-queue interface X detail`: the queues that are watched."""
-    watched, counted = sorted(_watched(switch, port), reverse=True), switch.guard_counters(port)
-    return {"on": bool(watched), "groups": [(queue, counted[queue]) for queue in watched]}
+    watched = frozenset() if found is None else found.priorities or frozenset()
+    counted = switch.guard_counters(port)
+    return {"groups": {queue: counted[queue] for queue in sorted(watched, reverse=True)}}

@@ -2,6 +2,7 @@
 `screens`."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,6 @@ from labtests.simlab.onyx.words import PortSpan, number
 from labtests.simlab.switch_cli import CliCall, CliCommand, CliSession, EmulatedSwitch, clock
 
 MODEL, VERSION = "x86onie", "3.10.SIMULATED"
-NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 HEADER_BYTES = 22
 
 Shown = dict[str, Any]
@@ -158,22 +158,21 @@ def _curve(switch: EmulatedSwitch, port: str, queue: int, counted: Any) -> Shown
 
 
 def _interface(switch: EmulatedSwitch, port: str) -> list[Shown]:
-    section, rate = switch.port(port), switch.rate_bits_per_s(port)
-    shut = "shutdown" in section.lines
-    mtus = switch.faults.defects.mtus  # the fault has frames: header, VLAN tag and check sequence
-    mtu = mtus[port] - HEADER_BYTES if port in mtus else section.value("mtu", "mtu", ports.MTU)
+    section, facts = switch.port(port), switch.port_facts(port)
+    usual = section.value("mtu", "mtu", ports.MTU) + HEADER_BYTES
+    longest = facts["frame_bytes"] or usual
     sides = ((side, section.rest(f"flowcontrol {side}").split()) for side in ("receive", "send"))
     flow = " ".join(f"{side} {words[0] if words else 'off'}" for side, words in sides)
     return [
         {
-            "Admin state": _ENABLED[not shut],
-            "Operational state": "Up" if rate and not shut else "Down",
-            "Description": section.rest("description") or "N\\A",
-            "Mac address": f"02:00:00:00:00:{switch.ports.index(port):02x}",
-            "MTU": f"{mtu} bytes(Maximum packet size {mtu + HEADER_BYTES} bytes)",
+            "Admin state": _ENABLED[not facts["shut"]],
+            "Operational state": "Up" if facts["linked"] else "Down",
+            "Description": facts["description"] or "N\\A",
+            "Mac address": ":".join(re.findall("..", facts["address"])),
+            "MTU": f"{longest - HEADER_BYTES} bytes(Maximum packet size {longest} bytes)",
             "Fec": "auto",
             "Flow-control": flow,
-            "Actual speed": f"{(rate or NOMINAL_BITS_PER_S) // 10**9} Gbps",
+            "Actual speed": f"{facts['rate_bits_per_s'] // 10**9} Gbps",
         }
     ]
 

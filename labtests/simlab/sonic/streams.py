@@ -32,11 +32,11 @@ def served(face: SonicBox) -> ServedValue:
             yield f"{DB}:/{path}", str(value)
         yield from openconfig.interface(box, port, port)
 
-    return ServedValue(
+    return openconfig.served(
+        box,
+        leaves,
+        (("sonic-db", "SONiC", "0.1.0"), openconfig.INTERFACES),
         ports=box.ports,
-        leaves={"/": leaves},
-        now=lambda: box.now,
-        models=(("sonic-db", "SONiC", "0.1.0"), openconfig.INTERFACES),
         whole=True,
         target=DB,
         apart=frozenset({"Queues", "PriorityGroups"}),

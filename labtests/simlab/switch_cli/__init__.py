@@ -34,6 +34,7 @@ from labtests.simlab.switch_cli.configuration import (
 )
 from labtests.simlab.switch_cli.device import CliSwitch
 from labtests.simlab.switch_cli.grammar import CliCall, CliCommand, Problem
+from labtests.simlab.switch_cli.logged import LoggingSwitch, clear_log, log_of
 from labtests.simlab.switch_cli.objects import kept_by, object_views, objects, refers
 from labtests.simlab.switch_cli.session import CliSession
 from labtests.simlab.switch_cli.switch import EmulatedSwitch
@@ -50,6 +51,7 @@ __all__ = [
     "CommandRefused",
     "CountingRules",
     "EmulatedSwitch",
+    "LoggingSwitch",
     "Pager",
     "PortBehaviour",
     "Problem",
@@ -57,12 +59,14 @@ __all__ = [
     "SwitchCli",
     "View",
     "apply_ports",
+    "clear_log",
     "clock",
     "close",
     "enter",
     "enter_ports",
     "kept_by",
     "leave",
+    "log_of",
     "object_views",
     "objects",
     "paging",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from typing import Any, Literal
 
 from labtests.core.headroom import headroom_for
@@ -57,6 +58,17 @@ class PortBehaviour:
     dcbx: DcbxTlvs | None = None  # what it tells its peer by DCBX
 
 
+@dataclass(frozen=True, slots=True)
+class GuardEvent:
+    """A queue was shut, or restored, at a moment of the lab; with the counters of it then."""
+
+    at_ns: int
+    port: str
+    queue: int
+    counted: GuardCounters
+    shut: bool = False
+
+
 class Chassis(ABC):
     """One switch. `refreshed` says every how many seconds which counters are read from hardware,
     where they are not those of the moment."""
@@ -77,6 +89,7 @@ class Chassis(ABC):
         self._shut: set[str] = set()
         self._headroom: dict[str, int | None] = {}  # as the network has it
         self._thresholds: dict[str, Mapping[int, GroupMemory]] = {}
+        self._guarded: dict[str, tuple[GuardCounters, ...]] = {}
         self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
         self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
@@ -103,8 +116,12 @@ class Chassis(ABC):
     @property
     def now(self) -> datetime:
         """Its clock, which keeps running during a reboot."""
+        return self.clock_at(self._lab.timeline.now_ns)
+
+    def clock_at(self, at_ns: int) -> datetime:
+        """What it shows at this moment of the lab."""
         ahead_s = self.faults.defects.clock_ahead_s
-        return LAB_EPOCH + timedelta(seconds=self._lab.timeline.now_ns / NS_PER_S + ahead_s)
+        return LAB_EPOCH + timedelta(seconds=at_ns / NS_PER_S + ahead_s)
 
     def uptime_s(self) -> float:
         """Simulated seconds since the last boot."""
@@ -133,6 +150,20 @@ class Chassis(ABC):
     def guard_counters(self, port: str) -> tuple[GuardCounters, ...]:
         """What the port's guard did to its eight queues; none without a cable."""
         return self.network.guards.counters(port) if port in self.network.ports else ()
+
+    def guard_events(self) -> list[GuardEvent]:
+        """What guards have done since this was asked last, in its order. Each is told if it is
+        asked at least as often as they look at their queues."""
+        found = []
+        for port in self.network.ports:
+            now = self.guard_counters(port)
+            known, self._guarded[port] = self._guarded.get(port, now), now
+            for queue, (old, new) in enumerate(zip(known, now, strict=True)):
+                if new.shutdowns > old.shutdowns:
+                    found.append(GuardEvent(new.last_shut_ns or 0, port, queue, new, shut=True))
+                if new.restored > old.restored:
+                    found.append(GuardEvent(new.last_restored_ns or 0, port, queue, new))
+        return sorted(found, key=attrgetter("at_ns"))
 
     def hidden(self, port: str) -> HiddenCounters:
         """Counters of the port that a fault hides."""

@@ -243,9 +243,9 @@ class Configuration:
         inner = section.sections.values() if section.path else ()
         return [*kind.fixed, *own, *(line for each in inner for line in self._inner(each, indent))]
 
-    def shown(self, section: CliSection) -> tuple[str, list[str]]:
+    def shown(self, section: CliSection, indent: str = " ") -> tuple[str, list[str]]:
         """Header and body."""
-        return self.header(section), self.body(section)
+        return self.header(section), self.body(section, indent)
 
     def _inner(self, section: CliSection, indent: str) -> Iterator[str]:
         yield self.header(section)

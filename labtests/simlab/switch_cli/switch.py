@@ -11,6 +11,9 @@ from labtests.simlab.switch_cli.arguments import short_name
 from labtests.simlab.switch_cli.chassis import Chassis
 from labtests.simlab.switch_cli.cli import SwitchCli
 from labtests.simlab.switch_cli.configuration import CliSection, Configuration, top
+from labtests.simlab.switch_cli.counters import RATE_WINDOW_S
+
+NOMINAL_BITS_PER_S = 25_000_000_000  # of a port without a cable
 
 
 class EmulatedSwitch(Chassis):
@@ -53,6 +56,31 @@ class EmulatedSwitch(Chassis):
     def port(self, name: str) -> CliSection:
         """The port's section of the configuration."""
         return self.configuration.find(top("interface", name))
+
+    def port_facts(self, port: str) -> dict[str, Any]:
+        """What displays of a port have in common. `frame_bytes` is the longest, where a fault says
+        it; a port without a cable has a nominal rate."""
+        section, rate = self.port(port), self.rate_bits_per_s(port)
+        shut = "shutdown" in section.lines
+        return {
+            "address": f"02000000{self.ports.index(port):04x}",  # locally administered
+            "shut": shut,
+            "cabled": rate is not None,
+            "linked": rate is not None and not shut,
+            "rate_bits_per_s": rate or NOMINAL_BITS_PER_S,
+            "description": section.rest("description"),
+            "frame_bytes": self.faults.defects.mtus.get(port),
+        }
+
+    def port_counts(self, port: str) -> dict[str, Any]:
+        """What they count of it, but for queues and pauses."""
+        return {
+            "window_s": RATE_WINDOW_S,
+            "traffic": self.statistics.traffic(port),
+            "per_s": self.statistics.traffic_per_s(port),
+            "crc_errors": self.crc_errors(port),
+            "in_discards": self.refused(port),
+        }
 
     def announces(self, interface: str) -> Announced:
         """What it says by LLDP on this port."""
