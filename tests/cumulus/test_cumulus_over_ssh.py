@@ -323,17 +323,25 @@ def test_a_display_of_roce_mode_that_is_odd_is_an_obstacle_and_nothing_is_guesse
 
 
 def test_a_mode_that_is_applied_and_not_in_operation_is_found_out(lab, monkeypatch):
-    real = nv.screened
-    monkeypatch.setattr(
-        nv, "screened", lambda box, path: real(box, path).replace("lossy", "lossless")
-    )
+    real, told = nv.screened, ("lossy        lossy", "lossless     lossless")
+    monkeypatch.setattr(nv, "screened", lambda box, path: real(box, path).replace(*told))
     before = everything(lab)
     with (
-        pytest.raises(LabError, match="lossless in operation, and lossy as applied"),
+        pytest.raises(LabError, match="is lossless in operation, and lossy as applied"),
         lab.restoring(),
     ):
         lab.change(WHOLE, ROCE_MODE, "lossy")
-    monkeypatch.setattr(nv, "screened", real)
+    assert everything(lab) == before
+
+
+def test_the_way_back_of_roce_mode_does_not_rest_on_how_it_shows(lab, monkeypatch):
+    """In lossy mode nothing is recorded: it may be unreadable."""
+    monkeypatch.setattr(nv, "screened", lambda box, path: "frobnicated\n")
+    before = everything(lab)
+    with lab.restoring():
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+        with pytest.raises(CommandRejected, match="its pfc is not known"):
+            lab.ask(BOX, lab.setting(OUT, PFC).read("swp1"))
     assert everything(lab) == before
 
 
@@ -373,7 +381,7 @@ def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(
     long = "x" * 120
     setting = lab.setting(OUT, PFC)
     applied = Applied(
-        profiles={long: {("switch-priority", "3"): ""}}, profile=long, roomy=frozenset({3})
+        profiles={long: {("switch-priority", "3"): ""}}, profile=long, roomy=frozenset(range(8))
     )
     assert setting.value(applied, "swp1").priorities == {3}
     with pytest.raises(CommandRejected, match="would not be a valid profile name"):

@@ -52,8 +52,8 @@ class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority)
             raise self.reject(self.where(port), problem, 'use the mode "on" or "off"')
         priorities = lossless(wanted)
         if lacking := priorities - applied.roomy:
-            which = f" of priority {', '.join(map(str, sorted(lacking)))}" if applied.roomy else ""
-            problem = f"no memory is for lossless traffic{which}"
+            which = ", ".join(map(str, sorted(lacking)))
+            problem = f"no memory is for lossless traffic of priority {which}"
             remedy = _ROCE_REMEDY if applied.roce else _POOL_REMEDY
             raise self.reject("qos traffic-pool", problem, remedy)
         return self.meant(applied, port, priorities, _own(applied.leaves, priorities))

@@ -10,8 +10,6 @@ from labtests.drivers.cumulus.roce import RoceView, roce_view
 from labtests.transport.asking import Asking, attempt
 from labtests.transport.commands import Shell
 
-OFF = "off"
-
 
 class CumulusRoceMode(p.NvueSetting[RoceMode]):
     """The mode that is applied. The way back rests on that alone, however the mode shows."""
@@ -20,30 +18,33 @@ class CumulusRoceMode(p.NvueSetting[RoceMode]):
     feature = "roce"
     wide = True
 
-    def read(self, port: str) -> Asking[RoceMode]:
-        """Raises CommandRejected where the switch tells that another mode is in operation."""
-        applied = yield from self.state(port)
+    def state(self, port: str) -> Asking[p.Applied]:
+        """`unknown` is the mode that the switch tells to be in operation, where it is another."""
+        applied = yield from p.read_applied(self.feature, "")
         view = (yield from attempt(roce_view())) if applied.roce else None
-        if isinstance(view, RoceView) and view.mode != applied.roce:
-            problem = f"the mode is {view.mode} in operation, and {applied.roce} as applied"
-            raise self.reject("nv show qos roce", problem, "wait, then look at `nv config diff`")
-        return self.value(applied, port)
+        now = view.mode if isinstance(view, RoceView) else applied.roce
+        return replace(applied, unknown=now if now != applied.roce else "")
+
+    def wrong(self, wanted: RoceMode, found: RoceMode, before: p.Applied, after: p.Applied) -> str:
+        """Another mode in operation is wrong, too."""
+        if after.unknown:
+            return f"is {after.unknown} in operation, and {found} as applied"
+        return super().wrong(wanted, found, before, after)
 
     def value(self, applied: p.Applied, port: str) -> RoceMode:
         """As applied."""
-        return applied.roce or OFF
+        return applied.roce or "off"
 
     def _made(self, applied: p.Applied, port: str, wanted: RoceMode) -> p.Applied:
         if wanted == self.value(applied, port):
             return applied
         leaves = applied.profiles[""]
         lost = {path[0] for path in leaves} - {"enable", *(["mode"] if applied.roce else [])}
-        if lost and OFF in (wanted, self.value(applied, port)):
+        if lost and "off" in (wanted, self.value(applied, port)):
             problem = f"its {', '.join(sorted(lost))} would be lost when it is put back"
             raise self.reject("qos roce", problem, "take that away by hand first (`nv unset`)")
         on: p.Leaves = {**leaves, ("enable",): "on", ("mode",): wanted}
-        off: p.Leaves = {("enable",): OFF}
-        roce, told = ("", off) if wanted == OFF else (wanted, on)
+        roce, told = ("", {}) if wanted == "off" else (wanted, on)
         return replace(applied, roce=roce, profiles={"": told})
 
     def _lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
