@@ -10,7 +10,7 @@ marks, so that nothing but pauses can hold them.
 import pytest
 
 from labtests.experiment import patterns
-from labtests.verdicts import all_paused, counted_apart, lossless, paused_nobody
+from labtests.verdicts import counted_apart, held_by_pauses, lossless, paused_nobody
 from labtests.workloads import Perftest
 
 DSCP = 26  # of RoCE, by the guides of those who have such a mode
@@ -42,6 +42,6 @@ def test_roce_mode_is_lossless_where_it_says_so(incast):
     incast.judge(
         *map(paused_nobody, incast.controls),
         lossless(seen, {queue}, controls=incast.controls),
-        all_paused(seen),
+        held_by_pauses(seen, ceiling_bits_per_s=incast.traffic.roce_ceiling_bits_per_s),
         counted_apart(seen, queue),
     )

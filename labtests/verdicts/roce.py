@@ -23,8 +23,9 @@ from labtests.verdicts.pauses import pauses_sent
 
 
 def counted_apart(evidence: Evidence, queue: int) -> Verdict:
-    """At the bottleneck the switch counts as many packets of RoCE as its queue, none of them lost,
-    at the senders' ports none refused, and as many pause frames as of the priority."""
+    """At the bottleneck, and at the ports opposite the senders, the switch counts as many packets
+    of RoCE as of this queue, none of them lost or refused, and as many pause frames as of the
+    priority of the first sender."""
     sent = evidence.change(evidence.bottleneck, "port", None, c.ROCE_FORWARDED_PACKETS)
     return conclude(
         "Does the switch count RoCE as its queues and priorities do?",
@@ -68,19 +69,21 @@ def _none(frames: Difference) -> Finding:
 
 def _counted_apart(evidence: Evidence, queue: int) -> Iterator[Finding]:
     yield from checks.ran(evidence)
-    at = evidence.bottleneck
-    sent = evidence.change(at, "port", None, c.ROCE_FORWARDED_PACKETS)
-    yield _same(sent, port_drops.queue_forwarded(evidence, queue), "packets")
-    if sent.increase == 0:
-        yield unproven(f"{name_of(sent)} did not move: no packet was taken for RoCE")
-    lost = evidence.change(at, "port", None, c.ROCE_DROPPED_PACKETS)
-    yield from port_drops.exactly_zero(evidence, lost)
-    for place in evidence.senders:
-        port = (place.switch, place.switch_port)
-        refused = evidence.change(port, "port", None, c.ROCE_DROPPED_IN_PACKETS)
-        yield from port_drops.exactly_zero(evidence, refused)
+    priority = evidence.senders[0].priority if evidence.senders else None
+    ways = ((place.switch, place.switch_port) for place in evidence.senders)
+    for port in dict.fromkeys((evidence.bottleneck, *ways)):
+        sent = evidence.change(port, "port", None, c.ROCE_FORWARDED_PACKETS)
+        forwarded = evidence.change(port, "queue", queue, c.QUEUE_FORWARDED_PACKETS)
+        yield _same(sent, forwarded, "packets")
+        for counter in (c.ROCE_DROPPED_PACKETS, c.ROCE_DROPPED_IN_PACKETS):
+            yield from port_drops.exactly_zero(
+                evidence, evidence.change(port, "port", None, counter)
+            )
         paused = evidence.change(port, "port", None, c.ROCE_PFC_TX_FRAMES)
-        yield _same(paused, pauses_sent(evidence, place), "frames")
+        frames = evidence.change(port, "priority", priority, c.PFC_TX_FRAMES)
+        yield _same(paused, frames, "frames")
+    if evidence.change(evidence.bottleneck, "port", None, c.ROCE_FORWARDED_PACKETS).increase == 0:
+        yield unproven("no packet was taken for RoCE at the bottleneck")
 
 
 def _same(roce: Difference, other: Difference, unit: str) -> Finding:

@@ -19,11 +19,17 @@ PAUSED = (*IN_A, "port", -1, c.ROCE_PFC_TX_FRAMES)
 
 
 def counted(seen, frames=4000):
-    seen = grown(seen, OUT, c.ROCE_FORWARDED_PACKETS, 2 * PACKETS)
-    seen = grown(seen, OUT, c.ROCE_DROPPED_PACKETS, 0)
-    for port in (IN_A, IN_B):
+    for port, forwarded, paused in (
+        (OUT, 2 * PACKETS, 0),
+        (IN_A, 900, frames),
+        (IN_B, 900, frames),
+    ):
+        seen = grown(seen, port, c.ROCE_FORWARDED_PACKETS, forwarded)
+        seen = grown(seen, port, c.QUEUE_FORWARDED_PACKETS, forwarded, "queue", 3)
+        seen = grown(seen, port, c.ROCE_DROPPED_PACKETS, 0)
         seen = grown(seen, port, c.ROCE_DROPPED_IN_PACKETS, 0)
-        seen = grown(seen, port, c.ROCE_PFC_TX_FRAMES, frames)
+        seen = grown(seen, port, c.ROCE_PFC_TX_FRAMES, paused)
+        seen = grown(seen, port, c.PFC_TX_FRAMES, paused, "priority", 3)
     return seen
 
 
@@ -47,6 +53,9 @@ def test_what_agrees_passes():
         (SENT, 2 * PACKETS - 1, Outcome.INCONCLUSIVE, "and sw p3 queue 3 forwarded_packets by"),
         (SENT, None, Outcome.INCONCLUSIVE, "sw p3 roce_forwarded_packets"),
         (LOST, 1, Outcome.FAIL, "sw p3 roce_dropped_packets grew by 1"),
+        ((*IN_A, "port", -1, c.ROCE_DROPPED_PACKETS), 1, Outcome.FAIL, "sw p1 roce_dropped"),
+        ((*IN_A, "port", -1, c.ROCE_FORWARDED_PACKETS), 899, Outcome.INCONCLUSIVE, "by 900"),
+        ((*OUT, "port", -1, c.ROCE_PFC_TX_FRAMES), 1, Outcome.INCONCLUSIVE, "p3 roce_pfc_tx"),
         (LOST, None, Outcome.INCONCLUSIVE, "sw p3 roce_dropped_packets"),
         (REFUSED, 7, Outcome.FAIL, "sw p2 roce_dropped_in_packets grew by 7"),
         (PAUSED, 3999, Outcome.INCONCLUSIVE, "and sw p1 priority 3 pfc_tx_frames by 4000"),
