@@ -172,6 +172,17 @@ def test_what_a_change_that_was_cut_off_has_left_goes_with_the_next_one(lab):
     assert everything(lab) == before
 
 
+@pytest.mark.parametrize("line", ["roce", "roce enable on", "roce mode lossy"])
+def test_roce_mode_that_a_change_was_cut_off_in_is_given_up(lab, line):
+    before = everything(lab)
+    typed(lab, f"nv set qos {line}")
+    with lab.restoring():
+        lab.change(OUT, PFC, ON)
+        assert configured(lab)["roce"] == {"enable": "off"}
+        assert typed(lab, "nv config diff -o commands") == ""
+    assert everything(lab) == before
+
+
 def test_queues_that_the_default_serves_unequally_are_served_alike_where_it_matters(lab, simulated):
     """12 and 13 percent: a sender that is offered half of the line would get less."""
     incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
