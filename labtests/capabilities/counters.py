@@ -55,6 +55,12 @@ WRED_DROPPED_PACKETS = "wred_dropped_packets"
 BUFFER_DROPPED_IN_PACKETS = "buffer_dropped_in_packets"
 BUFFER_DROPPED_OUT_PACKETS = "buffer_dropped_out_packets"
 
+# -- RoCE, counted apart by a switch in RoCE mode (scope "port") ---------------------------------
+ROCE_FORWARDED_PACKETS = "roce_forwarded_packets"
+ROCE_DROPPED_PACKETS = "roce_dropped_packets"  # of its queue
+ROCE_DROPPED_IN_PACKETS = "roce_dropped_in_packets"
+ROCE_PFC_TX_FRAMES = "roce_pfc_tx_frames"  # of its priority
+
 DROPPED_FOR = "dropped_"
 """How the names begin of what a switch port dropped for a reason that has no neutral name here
 (filters, STP, storm control): the rest are the device's own words."""

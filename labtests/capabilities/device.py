@@ -182,6 +182,15 @@ class WatchdogTelemetry(Protocol):
 
 
 @runtime_checkable
+class RoceTelemetry(Protocol):
+    """A switch that counts RoCE apart at a port, while it is in RoCE mode."""
+
+    @abstractmethod
+    def roce_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
+        """Scope "port": ROCE_*, value or None + why. Raises UnreadableOutput, CommandRejected."""
+
+
+@runtime_checkable
 class Watermarks(Protocol):
     """A switch that keeps the most that queues, priorities and their pools held."""
 

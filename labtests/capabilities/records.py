@@ -38,6 +38,10 @@ class TrustSetting:
     override: bool = False
 
 
+RoceMode = Annotated[str, re.compile("off|[a-z][a-z-]{0,39}")]
+"""What a switch is set up for in one word: "lossless" (PFC, ECN), "lossy" (ECN alone), off; another
+word is a mode of its own."""
+
 PortState = Literal["up", "down"]
 """Whether a port is told to be in use; "down": shut."""
 

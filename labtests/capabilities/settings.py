@@ -29,6 +29,7 @@ from labtests.capabilities.records import (
     PortState,
     PortWatchdog,
     QueueLimitSetting,
+    RoceMode,
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
@@ -136,10 +137,15 @@ DCBX_CONTROL = Kind[DcbxControl](
     "dcbx_control", "a NIC port whose PFC and ETS the OS or DCBX in its firmware can set"
 )
 
+ROCE_MODE = Kind[RoceMode](
+    "roce_mode", "a switch that one word sets up for RoCE, lossless or lossy, at all its ports"
+)
+
 PORT_STATE = Kind[PortState]("port_state", "a switch port that can be shut and opened again")
 
 KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
+    ROCE_MODE,  # before all whose defaults it sets
     *(PFC, TRUST, EDGE, ECN, SCHEDULING, QUEUE_LIMITS),
     *(DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),

@@ -34,6 +34,7 @@ from labtests.capabilities.records import (
     PortWatchdog,
     Priority,
     QueueLimitSetting,
+    RoceMode,
     SchedulingSetting,
     StreamSetting,
     TrustSetting,
@@ -119,6 +120,7 @@ _FORMS: Mapping[str, Any] = {
     "dcbx_control": DcbxControl,
     "buffer_thresholds": tuple[BufferThresholds, ...],
     "port_state": PortState,
+    "roce_mode": RoceMode,
     "stream": StreamSetting,
     "watermark_polls": PollsMs,
 }

@@ -346,6 +346,7 @@ class Incast(Prepared):
             mtu_bytes=self.traffic.mtu_bytes,
             watermarks=self._watermarks,
             sampled_hosts=self._sampled_hosts,
+            roce=self._in_roce_mode,
             own_mtu_bytes=self.traffic.own_mtu_bytes,
             dcbx=self.watches_dcbx,
         )

@@ -105,6 +105,7 @@ class Phase:
     warnings: bool = False  # what the senders' switches log of pause frames is read, too
     dcbx: bool = False  # and what DCBX has come to at the senders' cables
     watermarks: bool = False  # and the most that their ports held
+    roce: bool = False  # and what its switches, in RoCE mode, count of RoCE
     sampled_hosts: bool = False  # samples have what NICs sent and got, too
 
     def planned(self) -> Evidence:
@@ -320,6 +321,7 @@ class Phase:
             bottleneck=(bottleneck.device, bottleneck.interface),
             cycle=tuple(hop.out for hop in self.cycle),
             watchdog=self.storm is not None,
+            roce=self.roce,
             sampled_hosts=self.sampled_hosts,
         )
 

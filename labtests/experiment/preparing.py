@@ -1,6 +1,6 @@
 """How the lab of an incast is set for a suite: queues, pauses, marks, watchdogs, DCBX."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +27,7 @@ from labtests.capabilities.records import (
     PfcAlarm,
     PfcSetting,
     PortPauseTimeout,
+    RoceMode,
     SchedulingSetting,
     TrustSetting,
     VxlanTunnel,
@@ -47,6 +48,7 @@ from labtests.capabilities.settings import (
     PFC_ALARM,
     PFC_WATCHDOG,
     REACTION_POINT,
+    ROCE_MODE,
     SCHEDULING,
     TRUST,
     TUNNEL,
@@ -95,15 +97,29 @@ class Prepared(Parties):
     watches_dcbx: bool = field(default=False, init=False)
     _watermarks: bool = field(default=False, init=False)
     _sampled_hosts: bool = field(default=False, init=False)
+    _in_roce_mode: bool = field(default=False, init=False)
 
     def set(self, at: Endpoint, kind: Kind[T], wanted: T) -> None:
         """One setting of one port, put back when the test ends."""
         self.lab.change(at, kind, wanted)
 
+    def roce_mode(self, mode: RoceMode) -> None:
+        """All switches on the way are in this RoCE mode, the NICs trust DSCP, and each phase from
+        now on reads what the switches count of RoCE."""
+        self._in_roce_mode = True
+        for at in dict.fromkeys(
+            self.lab.place(at, ROCE_MODE) for at in self._switch_ports(ROCE_MODE)
+        ):
+            self.set(at, ROCE_MODE, mode)
+        self._trust_dscp(role.nic for role in self.roles.hosts)
+
     def trust_dscp(self) -> None:
         """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
         ends = [end for role in self.roles.hosts for end in (role.nic, role.switch)]
-        for at in (*ends, *self.roles.transit):
+        self._trust_dscp((*ends, *self.roles.transit))
+
+    def _trust_dscp(self, ends: Iterable[Endpoint]) -> None:
+        for at in ends:
             if self.lab.has(at.device, TRUST):
                 self.set(at, TRUST, TrustSetting(source="dscp"))
 
@@ -225,13 +241,17 @@ class Prepared(Parties):
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self.set(at, PFC, wanted)
 
+    def pfc_at_hosts(self, priority: int) -> None:
+        """PFC of this priority alone, at the NICs."""
+        for role in self.roles.hosts:
+            self.set(role.nic, PFC, PfcSetting(mode="on", priorities=frozenset({priority})))
+
     def lossless_on_the_way(self, priority: int) -> None:
         """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs."""
         wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
         for at in (*(role.switch for role in self.roles.hosts), *self.roles.transit):
             self.set(at, PFC, wanted)
-        for role in self.roles.hosts:
-            self.set(role.nic, PFC, wanted)
+        self.pfc_at_hosts(priority)
 
     def no_pfc_anywhere(self) -> None:
         """PFC off at the switches that have it, the receiver's port too."""

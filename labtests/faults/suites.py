@@ -207,6 +207,9 @@ SUITES: Mapping[str, FaultedSuite] = {
         test="test_the_class_of_a_packet_survives_its_tunnel",
     ),
     "tunnel-marks": FaultedSuite(file="test_tunnels", test="test_marks_survive_their_tunnel"),
+    "roce-mode": FaultedSuite(
+        file="test_roce_mode", test="test_roce_mode_is_lossless_where_it_says_so", middle_s=1.0
+    ),
     "rdma-ecn": FaultedSuite(
         file="test_rdma_ecn",
         test="test_an_rdma_incast_is_marked_where_it_is_ecn_capable",

@@ -14,6 +14,7 @@ from labtests.capabilities.device import (
     NicTelemetry,
     PfcTelemetry,
     QueueTelemetry,
+    RoceTelemetry,
     WatchdogTelemetry,
 )
 from labtests.capabilities.facts import PortTelemetry
@@ -52,6 +53,7 @@ class Watch:
     bottleneck: tuple[str, str]
     cycle: tuple[tuple[str, str], ...] = ()  # ports whose queues are sampled, too
     watchdog: bool = False  # what the switches' PFC watchdogs did is read, too
+    roce: bool = False  # what the switches count of RoCE is read, too: they are in RoCE mode
     sampled_hosts: bool = False  # samples have the packets of the hosts' NICs, too
 
 
@@ -68,6 +70,9 @@ class Telemetry:
         if watch.watchdog:
             for name, guard in self._devices.able(WatchdogTelemetry).items():
                 reads[name] += [guard.watchdog_counters(p) for p in watch.ports.get(name, ())]
+        if watch.roce:
+            for name, part in self._devices.able(RoceTelemetry).items():
+                reads[name] += [part.roce_counters(p) for p in watch.ports.get(name, ())]
         return self._in_parallel(reads, watch, "counters")
 
     def sample(self, watch: Watch) -> tuple[Reading, ...]:

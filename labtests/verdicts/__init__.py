@@ -28,6 +28,7 @@ from labtests.verdicts.paths import spread_over
 from labtests.verdicts.pauses import paused
 from labtests.verdicts.points import ahead, gets_less, recovered, spaced
 from labtests.verdicts.repeating import repeated_what_was_lost
+from labtests.verdicts.roce import counted_apart, paused_nobody
 from labtests.verdicts.sharing import shared
 from labtests.verdicts.slow_hosts import held_by_its_receiver, not_stopped
 from labtests.verdicts.slowing import slowed_by_marks
@@ -59,6 +60,7 @@ __all__ = [
     "came_out_marked",
     "classified",
     "completed_alike",
+    "counted_apart",
     "dropped_all",
     "drops_as_expected",
     "drops_exactly_in",
@@ -89,6 +91,7 @@ __all__ = [
     "out_of_balance",
     "passed_at_once",
     "paused",
+    "paused_nobody",
     "pauses_at",
     "ran_on",
     "recovered",

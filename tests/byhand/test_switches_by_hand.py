@@ -57,6 +57,10 @@ TYPED = {
             "nv config apply -y; nv show interface swp1 qos pfc-watchdog": r"state +enabled +en"
             r"abled",
             "nv config show -o commands": r"nv set interface swp1 qos pfc profile gold\n",
+            "nv set qos roce; nv config apply -y; nv show qos roce": r"mode +lossless +lossless\n",
+            "nv show interface swp2 qos roce status": r"pfc-priority +3 +switch-prio on which",
+            "nv show interface swp2 qos roce counters": r"roce-packets +n/a +Rx RoCE Packets\n",
+            "nv show interface swp2 qos buffer egress-traffic-class": r"\n3 +13 +DYNAMIC",
             "nv show interface swp1 bond": r"the simulated box does not emulate this",
         },
     ),

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings
 
-from labtests.drivers.cumulus import driver, interfaces, profiles, queues, watchdog
+from labtests.drivers.cumulus import driver, interfaces, profiles, queues, roce, watchdog
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "cumulus"
 PARSERS = {
@@ -20,6 +20,9 @@ PARSERS = {
     "pending": profiles.parse_pending,
     "port": profiles.parse_port,
     "qos": profiles.parse_qos,
+    "roce": roce.parse_roce,
+    "roce-counters": roce.parse_roce_counters,
+    "roce-status": roce.parse_roce_status,
     "watchdog": watchdog.parse_watchdog,
 }
 ALL = PlatformRecordings(FOLDER, PARSERS)

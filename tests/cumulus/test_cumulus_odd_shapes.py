@@ -125,7 +125,7 @@ def test_where_it_is_not_clear_whether_roce_mode_is_on_nothing_is_read(shown: An
 @pytest.mark.parametrize("word", ["on", "enabled", "enable"])
 def test_roce_mode_is_on_in_the_words_of_any_release(word: str) -> None:
     with pytest.raises(DeviceError, match=r"RoCE mode is on \(lossless\)"):
-        read(maps.CumulusQueueMap, roce={"enable": word})
+        read(maps.CumulusQueueMap, roce={"enable": word})  # and `nv show qos roce` is no such text
     assert read(maps.CumulusQueueMap, roce={"enable": "disable"}) == tuple(range(8))
 
 

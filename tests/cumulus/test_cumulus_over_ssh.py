@@ -22,23 +22,26 @@ from labtests.capabilities.device import (
     Obstacles,
     QueueShares,
     QueueTelemetry,
+    RoceTelemetry,
     Versions,
 )
-from labtests.capabilities.records import MarkingCurve, TrustSetting
+from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
     ECN,
     FRAME_LIMIT,
     PFC,
     QUEUE_MAP,
+    ROCE_MODE,
     SCHEDULING,
     TRUST,
 )
-from labtests.core.errors import CommandRejected
+from labtests.core.errors import CommandRejected, LabError
 from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
+from labtests.simlab.cumulus import nv
 from labtests.transport.commands import program
 
 TESTBED, BOX = "cumulus-cx5", "SN2700"
@@ -169,6 +172,17 @@ def test_what_a_change_that_was_cut_off_has_left_goes_with_the_next_one(lab):
     assert everything(lab) == before
 
 
+@pytest.mark.parametrize("line", ["roce", "roce enable on", "roce mode lossy"])
+def test_roce_mode_that_a_change_was_cut_off_in_is_given_up(lab, line):
+    before = everything(lab)
+    typed(lab, f"nv set qos {line}")
+    with lab.restoring():
+        lab.change(OUT, PFC, ON)
+        assert configured(lab)["roce"] == {"enable": "off"}
+        assert typed(lab, "nv config diff -o commands") == ""
+    assert everything(lab) == before
+
+
 def test_queues_that_the_default_serves_unequally_are_served_alike_where_it_matters(lab, simulated):
     """12 and 13 percent: a sender that is offered half of the line would get less."""
     incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
@@ -200,21 +214,158 @@ def test_pauses_want_memory_which_is_not_made_by_the_way(lab):
     assert "traffic-pool default-lossless memory-percent 50" in refused.value.remedy
 
 
-def test_roce_mode_is_an_obstacle_and_nothing_is_guessed_of_it(lab, simulated):
+LOSSLESS_ROCE = PfcSetting(mode="on", priorities=frozenset({3}))
+
+
+def test_roce_mode_is_set_and_read_acts_on_packets_and_goes_back(lab, simulated):
+    before, network = everything(lab), simulated.lab.network.switch(BOX)
+    with lab.restoring():
+        lab.change(WHOLE, ROCE_MODE, "lossless")
+        assert network.pfc("swp1") == network.pfc("swp3") == ("on", frozenset({3}))
+        assert network.dot1p_lp == (0, 0, 0, 3, 0, 0, 6, 0)
+        assert network.dscp_map("swp2") == tuple(dscp // 8 for dscp in range(64))
+        assert [n for n, each in enumerate(network.wred("swp1")) if each] == [0, 3]
+        assert network.schedule("swp1").queues[6] == ("sp", 0)
+        assert lab.current(WHOLE, ROCE_MODE) == "lossless"
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+        assert network.pfc("swp1") == ("off", frozenset())
+        assert [n for n, each in enumerate(network.wred("swp1")) if each] == [0, 3]
+        assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")).priorities == frozenset()
+        with pytest.raises(CommandRejected, match="no memory is for lossless traffic"):
+            lab.change(OUT, PFC, LOSSLESS_ROCE)
+    assert everything(lab) == before
+    assert network.dot1p_lp == tuple(range(8))
+    assert lab.overridden == []
+
+
+def test_a_lab_that_is_found_in_roce_mode_is_read_changed_and_left_so(lab, simulated):
+    applied(lab, "set qos roce")
+    before, network = everything(lab), simulated.lab.network.switch(BOX)
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")) == LOSSLESS_ROCE
+    assert lab.ask(BOX, lab.setting(OUT, TRUST).read("swp1")).source == "auto"
+    assert lab.ask(BOX, lab.setting(OUT, DSCP_MAP).read("swp1"))[24:32] == (3,) * 8
+    assert lab.ask(BOX, lab.setting(WHOLE, QUEUE_MAP).read("")) == (0, 0, 0, 3, 0, 0, 6, 0)
+    curves = lab.ask(BOX, lab.setting(OUT, ECN).read("swp1")).queues
+    assert [(each.queue, each.low_limit, each.high_limit) for each in curves] == [
+        (0, 150_000, 1_500_000),
+        (3, 150_000, 1_500_000),
+    ]
+    served = lab.ask(BOX, lab.setting(OUT, SCHEDULING).read("swp1")).queues
+    assert [each.weight for each in served if each.group != "sp"] == [50, 0, 0, 50, 0, 0, 0]
+    with lab.restoring():
+        lab.change(OUT, PFC, OFF)
+        lab.change(IN, TRUST, DSCP)
+        lab.change(OUT, ECN, lab.part(BOX, EcnMarking).ecn_on({3}))
+        lab.change(OUT, FRAME_LIMIT, 9018)
+        assert network.pfc("swp1") == ("off", frozenset())
+        assert network.pfc("swp2") == ("on", frozenset({3}))
+        assert [n for n, each in enumerate(network.wred("swp1")) if each] == [3]
+        lab.change(OUT, PFC, LOSSLESS_ROCE)
+        assert "profile" not in configured(lab, "interface swp1")["qos"].get("pfc", {})
+    assert everything(lab) == before
+
+
+def test_what_roce_mode_does_not_tell_or_has_no_way_back_for_is_refused(lab):
     applied(lab, "set qos roce mode lossless")
-    network = simulated.lab.network.switch(BOX)
-    assert network.pfc("swp1") == ("on", frozenset({3}))
-    assert network.dot1p_lp == (0, 0, 0, 3, 0, 0, 6, 0)
-    (roce,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
-    assert "RoCE mode is on (lossless)" in roce
-    for kind in (PFC, ECN, SCHEDULING, TRUST, DSCP_MAP):
-        with pytest.raises(CommandRejected, match="RoCE mode is on") as refused:
-            lab.ask(BOX, lab.setting(OUT, kind).read("swp1"))
-        assert "nv unset qos roce" in refused.value.remedy
-    with pytest.raises(CommandRejected, match="RoCE mode is on"):
-        lab.ask(BOX, lab.setting(WHOLE, QUEUE_MAP).read(""))
+    before = everything(lab)
+    with pytest.raises(CommandRejected, match=r"no memory .* of priority 4, 5") as refused:
+        lab.change(OUT, PFC, PfcSetting(mode="on", priorities=frozenset({3, 4, 5})))
+    assert "RoCE mode is lossless for" in refused.value.remedy
+    with pytest.raises(CommandRejected, match="has a map of its own"):
+        lab.change(WHOLE, QUEUE_MAP, tuple(range(8)))
+    applied(lab, "set qos congestion-control default-global traffic-class 3 min-threshold 40000")
+    with pytest.raises(CommandRejected, match=r"min-threshold is '39.06 KB'"):
+        lab.ask(BOX, lab.setting(OUT, ECN).read("swp1"))
+    applied(lab, "unset qos congestion-control", "set qos roce cable-length 30")
+    with pytest.raises(CommandRejected, match="its cable-length would be lost"):
+        lab.change(WHOLE, ROCE_MODE, "off")
+    applied(lab, "unset qos roce cable-length")
+    assert everything(lab) == before
+
+
+def test_what_somebody_has_changed_of_roce_mode_is_read_as_it_is_in_operation(lab):
+    """The user guide's example: priority 2 instead of 3."""
+    applied(
+        lab,
+        *("set qos roce", "set qos pfc default-global switch-priority 2"),
+        "set qos egress-queue-mapping default-global switch-priority 2 traffic-class 3",
+        "set qos egress-queue-mapping default-global switch-priority 3 traffic-class 0",
+        "set qos mapping default-global dscp 26 switch-priority 2",
+    )
+    assert lab.ask(BOX, lab.setting(OUT, DSCP_MAP).read("swp1"))[26] == 2
+    assert lab.ask(BOX, lab.setting(WHOLE, QUEUE_MAP).read(""))[2:4] == (3, 0)
+    assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")).priorities == {2}
+    with pytest.raises(CommandRejected, match="of priority 3"):
+        lab.change(OUT, PFC, LOSSLESS_ROCE)
+    with pytest.raises(CommandRejected, match="Invalid config"):  # so a published script says
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+
+
+@pytest.mark.parametrize(
+    ("where", "told", "instead"),
+    [
+        ("", "DWRR-50%", "WFQ-50%"),
+        ("", "pfc-priority      3", "pfc-priority      4,5"),
+        ("status", "rx-enabled        yes", "rx-enabled        no "),
+        ("status", "pfc-priority      3", "pfc-priority      4"),
+        ("status", "mode                lossless", "mode                lossy   "),
+    ],
+)
+def test_a_display_of_roce_mode_that_is_odd_is_an_obstacle_and_nothing_is_guessed(
+    lab, monkeypatch, where, told, instead
+):
+    real = nv.screened
+
+    def odd(box, path):
+        text = real(box, path)
+        return text.replace(told, instead) if path[-1] == (where or "roce") else text
+
+    applied(lab, "set qos roce")
+    monkeypatch.setattr(nv, "screened", odd)
+    with pytest.raises(CommandRejected, match="RoCE mode is on") as refused:
+        lab.ask(BOX, lab.setting(OUT, PFC).read("swp1"))
+    assert "nv unset qos roce" in refused.value.remedy
+    if not where:
+        (found,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+        assert "RoCE mode is on (lossless), and what it sets is not known" in found
     applied(lab, *THEIRS[:1], "set interface swp1 qos pfc profile gold")
     assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")).priorities == {3, 5}
+
+
+def test_a_mode_that_is_applied_and_not_in_operation_is_found_out(lab, monkeypatch):
+    real, told = nv.screened, ("lossy        lossy", "lossless     lossless")
+    monkeypatch.setattr(nv, "screened", lambda box, path: real(box, path).replace(*told))
+    before = everything(lab)
+    with (
+        pytest.raises(LabError, match="is lossless in operation, and lossy as applied"),
+        lab.restoring(),
+    ):
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+    assert everything(lab) == before
+
+
+def test_the_way_back_of_roce_mode_does_not_rest_on_how_it_shows(lab, monkeypatch):
+    """In lossy mode nothing is recorded: it may be unreadable."""
+    monkeypatch.setattr(nv, "screened", lambda box, path: "frobnicated\n")
+    before = everything(lab)
+    with lab.restoring():
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+        with pytest.raises(CommandRejected, match="its pfc is not known"):
+            lab.ask(BOX, lab.setting(OUT, PFC).read("swp1"))
+    assert everything(lab) == before
+
+
+def test_roce_is_counted_apart(lab):
+    applied(lab, "set qos roce")
+    found = {
+        each.counter: each
+        for each in lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
+    }
+    assert [each.value for each in found.values()] == [0] * 4
+    applied(lab, "unset qos roce")
+    with pytest.raises(LabError):
+        lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
 
 
 def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
@@ -240,7 +391,9 @@ def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
 def test_a_name_that_leaves_no_room_for_ours_is_refused_before_anything_is_sent(lab):
     long = "x" * 120
     setting = lab.setting(OUT, PFC)
-    applied = Applied(profiles={long: {("switch-priority", "3"): ""}}, profile=long, has_pool=True)
+    applied = Applied(
+        profiles={long: {("switch-priority", "3"): ""}}, profile=long, roomy=frozenset(range(8))
+    )
     assert setting.value(applied, "swp1").priorities == {3}
     with pytest.raises(CommandRejected, match="would not be a valid profile name"):
         setting.commands("swp1", setting.value(applied, "swp1"), ON, applied)

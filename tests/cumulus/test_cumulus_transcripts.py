@@ -1,11 +1,13 @@
 """Every recording of a Cumulus switch is read as its .expected says, or refused as it says."""
 
 import json
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from cumulus_recordings import ALL, PARSERS
-from platform_recordings import label
+from platform_recordings import label, part_of
 
 from labtests.core.errors import CommandRejected, LabError, UnreadableOutput
 from labtests.drivers.cumulus import driver
@@ -48,6 +50,60 @@ def test_a_recording_is_refused_by_every_other_parser(recording):
 @pytest.mark.parametrize("recording", READ, ids=label)
 def test_a_line_that_is_new_is_refused_wherever_it_stands(recording):
     ALL.expect_new_line_refused(recording, "Frobnicated pkts : 7 of 9")
+
+
+ROCE = [recording for recording in READ if recording.name.startswith("roce")]
+
+
+@pytest.mark.parametrize("recording", ROCE, ids=label)
+def test_of_roce_mode_without_a_line_a_part_is_read_or_nothing(recording):
+    reply, parse = ALL.load(recording), PARSERS[recording.name.split(".")[0]]
+    whole, lines = parse(reply), reply.text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        less = replace(reply, text="".join([*lines[:number], *lines[number + 1 :]]))
+        with suppress(UnreadableOutput):
+            assert part_of(parse(less), whole), line
+
+
+@pytest.mark.parametrize(
+    ("told", "instead"),
+    [
+        ("mode                lossless     lossless", "mode                lossless     lossy"),
+        ("mode                lossless     lossless", "mode                lossy        lossy"),
+        ("enable                           on", "enable              off          off"),
+        ("pfc-priority      3", "pfc-priority      -"),
+        ("rx-enabled        enabled", "rx-enabled        perhaps"),
+        ("enabled-tc        0,3", "enabled-tc        0-3"),
+        ("3  3    24,25,26", "3  3    24,25,27"),
+        ("3  3            3              DWRR-50%", "3  3            3              DWRR-101%"),
+        ("4  4            0              DWRR-50%", "4  4            0              DWRR-49%"),
+        ("4  4            0  ", "4  3            0  "),
+        ("50%   3 ", "50%   3,4 "),
+        ("trust-mode        pcp,dscp", "trust-mode        port"),
+        ("No Data", "No Dat"),
+        ("Exception List\n=================\nNo Data\n", ""),
+        ("operational", "operatioual"),
+        ("  pfc-priority", "    pfc-priority"),
+        ("RoCE pool config", "RoCE pool confit"),
+        ("traffic-class  scheduler-weight", "traffic-class  scheduler"),
+    ],
+)
+def test_what_contradicts_itself_or_is_new_in_roce_mode_is_refused(told, instead):
+    reply = ALL.load("roce.lossless")
+    assert told in reply.text
+    with pytest.raises(UnreadableOutput) as refused:
+        PARSERS["roce"](replace(reply, text=reply.text.replace(told, instead)))
+    assert refused.value.remedy
+
+
+def test_a_rounded_threshold_that_is_not_the_guide_s_is_no_number():
+    reply = ALL.load("roce.lossless")
+    other = replace(reply, text=reply.text.replace("146.48 KB", "146.49 KB"))
+    leaves = PARSERS["roce"](other)["switch"].told["congestion-control"]
+    with pytest.raises(Unclear, match=r"min-threshold is '146\.49 KB', and no whole number"):
+        curves_of(leaves)
+    (first, second), _ = curves_of(PARSERS["roce"](reply)["switch"].told["congestion-control"])
+    assert {first.low_limit, second.low_limit} == {150_000}
 
 
 def test_a_switch_as_installed_means_what_the_guide_says():

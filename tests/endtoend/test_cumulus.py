@@ -9,6 +9,7 @@ from platform_runs import expect_loss_is_red, expect_passed, run
 TESTBED, SWITCH = "cumulus-cx5", "SN2700"
 
 
+ROCE = "nv set qos roce && nv config apply -y"
 THEIRS = (
     "nv set qos mapping gold trust both",
     "nv set qos mapping gold dscp 24-31 switch-priority 4",
@@ -27,8 +28,10 @@ THEIRS = (
         ("s1 or owes", 1, " && ".join(THEIRS)),
         ("s2 or s3", 5, "true"),
         ("watchdog", 1, "true"),
+        ("roce_mode", 5, "true"),
+        ("roce_mode", 5, ROCE),
     ],
-    ids=["as installed", "with profiles of somebody", "ecn", "watchdog"],
+    ids=["as installed", "with profiles of somebody", "ecn", "watchdog", "roce", "found in roce"],
 )
 def test_suites_pass_with_their_controls_red_and_all_is_put_back(
     suites: str, gbit: int, by_hand: str, tmp_path: Path

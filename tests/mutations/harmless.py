@@ -209,7 +209,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="control .*",
         counter="failed|goodput_bits_per_s .*|iterations .*|a row .*|no rows",
-        suite="(pfc_and|priority_tags|s2_|s3_|verbs).*",
+        suite="(pfc_and|priority_tags|roce_mode|s2_|s3_|verbs).*",
     ),
     Harmless(
         "a control by datagrams, or TCP, loses them on purpose, and its queues' counters tell of "
@@ -677,7 +677,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="bottleneck",
         counter="forwarded_packets|queue_length_packets",
-        suite="(dcbx|early|pause|pfc_and|pfc_watchdog|priority_tags|s2_|verbs).*",
+        suite="(dcbx|early|pause|pfc_and|pfc_watchdog|priority_tags|roce_mode|s2_|verbs).*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "
@@ -705,7 +705,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="stale|missing|twice or negative|samples",
         place="sender's switch port",
         counter="pfc_rx_frames",
-        suite="(dcbx|early|pfc_and|s1_|s2_|thresholds|verbs).*",
+        suite="(dcbx|early|pfc_and|roce_mode|s1_|s2_|thresholds|verbs).*",
     ),
     Harmless(
         "a port that no flow of the phase passes",
@@ -744,7 +744,7 @@ DECLARED: tuple[Harmless, ...] = (
         "how often a port paused is asked of counters at the end, samples of it of cycles alone",
         kind="samples",
         counter="pfc_(rx|tx)_frames",
-        suite="(dcbx|s1_|thresholds|verbs).*",
+        suite="(dcbx|roce_mode|s1_|thresholds|verbs).*",
     ),
     Harmless(
         "without DCQCN pauses are asked in all, and not when they began",
@@ -960,7 +960,7 @@ DECLARED: tuple[Harmless, ...] = (
         "DCQCN is not asked: PFC holds these",
         kind=COUNTED,
         counter="(rp|np)_.*",
-        suite="(scale|verbs|priority_tags|s3_).*",
+        suite="(scale|verbs|priority_tags|roce_mode|s3_).*",
     ),
     Harmless(
         "who is late is told by perftest itself, of the time that all took",

@@ -207,6 +207,7 @@ def test_a_storm_is_a_deadlock_until_it_is_over_and_counts_until_it_is_cleared(
         *("nv set interface swp1 qos remark profile mine", "nv list-commands"),
         *("nv action clear interface swp1 counters", "nv show qos", "nv config show"),
         *("nv show interface swp1 qos buffer", "nv show interface swp1 qos roce status"),
+        *("nv show interface swp1 qos roce counters", "nv show interface swp1 qos roce"),
     ],
 )
 def test_what_only_a_real_switch_does_is_no_invalid_command(lab: SimulatedLab, line: str) -> None:
@@ -368,3 +369,126 @@ def test_counters_are_of_the_last_second(lab: SimulatedLab) -> None:
     assert (port, queues > 0) == (0, True)
     lab.advance(1_000_000_000)
     assert sent()[0] > 0
+
+
+# -- RoCE mode -------------------------------------------------------------------------------------
+
+
+def in_roce_mode(lab: SimulatedLab, *lines: str) -> None:
+    for line in ("unset qos traffic-pool", "set qos roce", *lines):
+        typed(lab, f"nv {line}")
+    typed(lab, "nv config apply -y")
+
+
+def spoken(lines: list[str]) -> list[list[str]]:
+    """Words of lines, without blank ones."""
+    return [line.split() for line in lines if line.strip()]
+
+
+def test_roce_mode_is_shown_as_recorded(lab: SimulatedLab) -> None:
+    """But for the head, which the recording has a blank too far to the left."""
+    in_roce_mode(lab)
+    shown = typed(lab, "nv show qos roce").splitlines()
+    recorded = [line.rstrip() for line in recording("cumulus/roce.lossless")]
+    assert [line.rstrip() for line in shown[1:] if line] == [line for line in recorded[1:] if line]
+    assert shown[0].split() == recorded[0].split()
+
+
+def test_roce_mode_of_a_port_is_shown_as_recorded(lab: SimulatedLab) -> None:
+    """But for what the chip makes of thresholds, sizes, and what is held."""
+    in_roce_mode(lab)
+    shown = typed(lab, "nv show interface swp1 qos roce status").splitlines()
+    recorded = recording("cumulus/roce-status.swp16")
+    for mine, theirs in zip(shown, recorded, strict=True):
+        if "DYNAMIC" in mine:
+            assert mine.split()[:6] == theirs.split()[:6]
+        elif "min-threshold" not in mine:
+            assert mine.rstrip() == theirs.rstrip()
+    assert "146.45 KB" in shown[6]  # 721 cells of 208 bytes
+
+
+def test_roce_counters_have_the_lines_of_the_recording(lab: SimulatedLab) -> None:
+    in_roce_mode(lab)
+    shown = typed(lab, "nv show interface swp1 qos roce counters").splitlines()
+    for mine, theirs in zip(shown, recording("cumulus/roce-counters.swp16"), strict=True):
+        assert (mine[:29], mine[54:]) == (theirs[:29], theirs[54:])
+
+
+def test_roce_mode_is_the_default_and_profiles_of_ports_go_before_it(lab: SimulatedLab) -> None:
+    network = lab.network.switch("SN2700")
+    in_roce_mode(lab, "set qos pfc none tx disable", "set interface swp2 qos pfc profile none")
+    assert network.pfc("swp1") == ("on", frozenset({3}))
+    assert network.pfc("swp2") == ("off", frozenset())
+    assert "pfc-priority      3" in typed(lab, "nv show interface swp1 qos roce status")
+    assert "pfc-priority      -" in typed(lab, "nv show interface swp2 qos roce status")
+    typed(lab, "nv set qos roce mode lossy")
+    typed(lab, "nv config apply -y")
+    assert network.pfc("swp1") == ("off", frozenset())
+    lossy = typed(lab, "nv show qos roce")
+    assert "pfc-priority      -" in lossy
+    assert "roce-reserved" not in lossy
+    typed(lab, "nv unset qos roce")
+    typed(lab, "nv config apply -y")
+    assert network.dot1p_lp == tuple(range(8))
+
+
+def test_what_is_lossless_can_be_another_priority_as_in_the_guide(lab: SimulatedLab) -> None:
+    in_roce_mode(lab, "set qos pfc default-global switch-priority 2")
+    assert lab.network.switch("SN2700").pfc("swp1") == ("on", frozenset({2}))
+    typed(lab, "nv set qos roce mode lossy")
+    with pytest.raises(Refused) as refused:
+        typed(lab, "nv config apply -y")
+    assert "mode lossy" in refused.value.printed
+
+
+def test_roce_counters_and_buffers_move_with_packets(lab: SimulatedLab) -> None:
+    in_roce_mode(lab)
+    for name in "ABC":
+        lab.network.nic(name, "eth0").set_trust("dscp")
+        lab.network.nic(name, "eth0").set_pfc(frozenset({3}))
+    for name in "AB":
+        lab.network.start_udp(
+            UdpRequest(device=name, interface="eth0", destination="192.168.10.10", tos=26 << 2,
+                       rate_bits_per_s=9e9, datagram_bytes=1000)
+        )  # fmt: skip
+    lab.advance(3_000_000_000)
+
+    def value(port: str, path: str) -> str:
+        text = typed(lab, f"nv show interface {port} qos roce counters")
+        found: list[str] = []
+        for line in text.split(f"  {path.split()[0]}\n")[1].splitlines():
+            if line.split()[0] == path.split()[1]:
+                found.append(line[29:52].strip())
+        return found[0]
+
+    counted = told(lab, "interface swp1 counters qos")
+    sent = counted["egress-queue-stats"]["3"]["tx-frames"]
+    assert (sent > 10_000, value("swp1", "tx-roce-stats roce-packets")) == (True, str(sent))
+    assert value("swp1", "tx-roce-stats unicast-no-buffer-discard") == "0"
+    paused = told(lab, "interface swp2 counters qos")["pfc-stats"]["3"]["tx-pause-frames"]
+    assert (paused > 0, value("swp2", "tx-pfc-stats pause-packets")) == (True, str(paused))
+    assert value("swp2", "rx-roce-stats pg-max-usage").endswith(("KB", "MB"))
+    assert value("swp2", "rx-non-roce-stats pg-max-usage") == "0 Bytes"
+    rows = typed(lab, "nv show interface swp1 qos buffer egress-traffic-class").splitlines()
+    assert rows[5].split()[:3] == ["3", "13", "DYNAMIC"]
+    assert float(rows[5].split()[7]) > 0
+    groups = typed(lab, "nv show interface swp2 qos buffer ingress-priority-group").splitlines()
+    assert groups[6].split()[:3] == ["3", "1", "DYNAMIC"]
+    assert "Lossless" in groups[6]
+    assert "Lossy" in groups[5]
+
+
+def test_buffers_of_queues_are_shown_as_recorded(lab: SimulatedLab) -> None:
+    """But for what is reserved, and the queue of multicasts."""
+    shown = typed(lab, "nv show interface swp1 qos buffer egress-traffic-class").splitlines()
+    recorded = recording("cumulus-face/buffer-egress")[:-1]
+    for mine, theirs in zip(shown, recorded, strict=True):
+        assert mine.rstrip() == theirs.rstrip().replace("1008 Bytes", "0 Bytes   ")
+
+
+def test_buffers_of_groups_have_the_heads_and_cells_that_are_recorded(lab: SimulatedLab) -> None:
+    shown = typed(lab, "nv show interface swp1 qos buffer ingress-priority-group").splitlines()
+    recorded = recording("cumulus/counters.buffer-table")
+    assert [line.split() for line in shown[:2]] == [line.split() for line in recorded[:2]]
+    assert shown[3].split()[:8] == recorded[3].split()[:8]
+    assert len(shown[3].split()) == len(recorded[3].split())

@@ -11,8 +11,10 @@ from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
 from labtests.drivers.cumulus.interfaces import CumulusFrameLimit, CumulusInterfaces
 from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, CumulusTrust
 from labtests.drivers.cumulus.pfc import CumulusPfc
-from labtests.drivers.cumulus.profiles import parse_pending, parse_port, parse_qos
+from labtests.drivers.cumulus.profiles import parse_pending, parse_port, read_applied
 from labtests.drivers.cumulus.queues import CumulusQueues
+from labtests.drivers.cumulus.roce import CumulusRoceCounters
+from labtests.drivers.cumulus.roce_mode import CumulusRoceMode
 from labtests.drivers.cumulus.session import PENDING, expected, show, shown
 from labtests.drivers.cumulus.streams import CumulusStreams
 from labtests.drivers.cumulus.watchdog import (
@@ -24,14 +26,14 @@ from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.parts import PlatformPart, drivers
-from labtests.transport.asking import Asking, ask_each
+from labtests.transport.asking import Asking, ask_each, both
 from labtests.transport.protocol import Reply
 
 SESSION = "shell"
 KIND: Literal["host", "switch"] = "switch"
 
 _SETTINGS = (
-    *(CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
+    *(CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
     *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit),
     *(CumulusWatchdogTimes, CumulusWatchdog),
 )
@@ -74,10 +76,8 @@ def _neighbours(whole: Node) -> Iterator[Neighbour]:
 
 def _of_port(port: str, told: dict[str, str]) -> Iterator[str]:
     if told.get("pfc-watchdog") in ("enable", "enabled", "on"):
-        yield (
-            f"{port}: the PFC watchdog may shut a queue in a run "
-            f"(`nv unset interface {port} qos pfc-watchdog`)"
-        )
+        way_out = f"nv unset interface {port} qos pfc-watchdog"
+        yield f"{port}: the PFC watchdog may shut a queue in a run (`{way_out}`)"
     if name := told.get("link-pause"):
         yield f"{port}: it pauses all priorities together (qos link-pause profile {name})"
     if name := told.get("egress-shaper"):
@@ -98,16 +98,13 @@ class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo, distort or be applied with a test's settings."""
         questions = (shown("interface", port, "--applied") for port in self.ports)
-        replies = yield from ask_each(shown("qos", "--applied"), PENDING, *questions)
-        qos, pending, *ports = map(expected, replies)
-        roce, waiting = parse_qos(qos)["roce"][""], parse_pending(pending)
-        found = []
-        if roce.get(("enable",)) in ("on", "enabled"):
-            mode = roce.get(("mode",), "lossless")
-            found.append(
-                f"RoCE mode is on ({mode}): what it sets beside the profiles is not known to "
-                "labtests (`nv unset qos roce`)"
-            )
+        asked = ask_each(PENDING, *questions)
+        applied, replies = yield from both(read_applied("pfc", ""), asked)
+        pending, *ports = map(expected, replies)
+        waiting, found = parse_pending(pending), []
+        if applied.unknown:
+            found.append(f"RoCE mode is on ({applied.roce}), and what it sets is not known "
+                         f"({applied.unknown}): `nv unset qos roce`")  # fmt: skip
         if waiting:
             found.append(f"{len(waiting)} changes are pending, first `{excerpt(waiting[0], 80)}`: "
                          "`nv config apply` or `nv config detach`")  # fmt: skip
@@ -118,6 +115,6 @@ class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
 
 _PARTS = (
     *(CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState),
-    CumulusStreams,
+    *(CumulusRoceCounters, CumulusStreams),
 )
 driver_of = drivers(_SETTINGS, _PARTS)

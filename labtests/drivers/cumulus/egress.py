@@ -132,7 +132,7 @@ class CumulusScheduling(p.ProfileSetting[r.SchedulingSetting, Served], QueueShar
         return self.scheduling_for(self.in_force(applied, port))
 
     def _made(self, applied: p.Applied, port: str, wanted: r.SchedulingSetting) -> p.Applied:
-        where = f"interface {port} qos {self.feature}"
+        where = self.where(port)
         now: dict[int, int | None] = dict.fromkeys(QUEUES, 0)
         with suppress(p.Unclear):  # of a setting that is about some queues only
             now |= dict(enumerate(shares_of(applied.leaves)))

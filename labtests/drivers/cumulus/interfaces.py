@@ -110,7 +110,7 @@ class CumulusFrameLimit(NvueSetting[int | None], FrameLimit):
     """`link mtu` of a port."""
 
     header_bytes, mtus = HEADER_BYTES, range(552, DEFAULT_MTU + 1)
-    feature = "mapping"  # of which it needs nothing
+    feature = "roce"  # of which it needs nothing
 
     def value(self, applied: Applied, port: str) -> int | None:
         """As applied."""

@@ -62,8 +62,8 @@ class CumulusTrust(_Mapping[TrustSetting]):
 
     def _made(self, applied: p.Applied, port: str, wanted: TrustSetting) -> p.Applied:
         if wanted.override or wanted.source not in _WORDS:
-            problem, remedy = f"a port cannot classify so: {wanted}", 'use "dscp", without override'
-            raise self.reject(f"interface {port} qos mapping", problem, remedy)
+            problem = f"a port cannot classify so: {wanted}"
+            raise self.reject(self.where(port), problem, 'use "dscp", without override')
         _, classes = self.in_force(applied, port)
         return self.mapping(applied, port, (_WORDS[wanted.source], classes))
 
@@ -76,9 +76,7 @@ class CumulusDscpMap(_Mapping[tuple[int, ...]], DscpMapSetting):
         trust, classes = self.in_force(applied, port)
         if trust not in ("l3", "both"):
             problem = f"the port does not classify by DSCP (trust {trust})"
-            raise self.reject(
-                f"interface {port} qos mapping", problem, "set its trust to dscp first"
-            )
+            raise self.reject(self.where(port), problem, "set its trust to dscp first")
         return classes
 
     def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
@@ -94,9 +92,7 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
 
     def value(self, applied: p.Applied, port: str) -> tuple[int, ...]:
         """As applied."""
-        if applied.roce:
-            problem = f"RoCE mode is on ({applied.roce}), and labtests does not know its map"
-            raise self.reject("qos roce", problem, "`nv unset qos roce`")
+        self.expect_known(applied)
         leaves, where = applied.profiles.get(p.DEFAULT, {}), f"qos {p.MAP} {p.DEFAULT}"
         with self.clear(where):
             p.expect_shapes(p.MAP, leaves)
@@ -105,6 +101,11 @@ class CumulusQueueMap(p.NvueSetting[tuple[int, ...]]):
             return tuple(p.number(leaves, path, n, 7) for n, path in enumerate(paths))
 
     def _made(self, applied: p.Applied, port: str, wanted: tuple[int, ...]) -> p.Applied:
+        if applied.roce and wanted != self.value(applied, port):
+            problem = (
+                f"RoCE mode ({applied.roce}) has a map of its own, and no line goes back to it"
+            )
+            raise self.reject("qos roce", problem, "`nv unset qos roce`")
         told: p.Leaves = {
             ("switch-priority", str(n), "traffic-class"): str(c) for n, c in enumerate(wanted)
         }

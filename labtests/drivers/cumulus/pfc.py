@@ -12,6 +12,7 @@ _POOL_REMEDY = (
     "`nv set qos traffic-pool default-lossless memory-percent 50`, the same of default-lossy, and "
     "`nv config apply`: in one revision, for together they have 100"
 )
+_ROCE_REMEDY = "use the priority that RoCE mode is lossless for, or `nv unset qos roce`"
 
 
 def pausing(leaves: p.Leaves) -> frozenset[int]:
@@ -46,12 +47,13 @@ class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority)
         return PfcSetting(mode="on" if found else "off", priorities=found)
 
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
-        where = f"interface {port} qos pfc"
         if wanted.mode == "auto":
-            raise self.reject(
-                where, "Cumulus Linux negotiates no PFC", 'use the mode "on" or "off"'
-            )
+            problem = "Cumulus Linux negotiates no PFC"
+            raise self.reject(self.where(port), problem, 'use the mode "on" or "off"')
         priorities = lossless(wanted)
-        if priorities and not applied.has_pool:
-            raise self.reject("qos traffic-pool", "no memory is for lossless traffic", _POOL_REMEDY)
+        if lacking := priorities - applied.roomy:
+            which = ", ".join(map(str, sorted(lacking)))
+            problem = f"no memory is for lossless traffic of priority {which}"
+            remedy = _ROCE_REMEDY if applied.roce else _POOL_REMEDY
+            raise self.reject("qos traffic-pool", problem, remedy)
         return self.meant(applied, port, priorities, _own(applied.leaves, priorities))

@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, TypeVar
 
 from labtests.capabilities.settings import Commands, T
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.core.output import excerpt
+from labtests.drivers.cumulus.roce import Leaves as Leaves
+from labtests.drivers.cumulus.roce import roce_status, roce_view
 from labtests.drivers.cumulus.session import (
     NAME,
     PENDING,
@@ -33,8 +36,6 @@ from labtests.transport.protocol import Reply
 DEFAULT = "default-global"
 MOST_LEAVES = 256
 """Of a profile. A map of all DSCPs and tags has 75."""
-Leaves = Mapping[tuple[str, ...], str]
-"""Values by their path; "" for a path that is a member of a list."""
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
 WATCHDOG = "pfc-watchdog"
@@ -49,12 +50,13 @@ _SHAPES: Mapping[str, frozenset[str]] = {
         "mapping": "trust, port-default-sp, dscp # switch-priority, pcp # switch-priority",
         MAP: "switch-priority # traffic-class",
         WATCHDOG: "polling-interval, robustness",
-        "roce": "enable, mode",
+        "roce": "enable, mode, cable-length",
     }.items()
 }
 """What a profile may have, in the words of `nv list-commands`; # is a number."""
 _MADE = re.compile(
-    rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos (?:{MAP} {DEFAULT}|{WATCHDOG})(?: .*)?"
+    rf"qos (?:{'|'.join(FEATURES)}) {OURS}\S+(?: .*)?|qos roce(?: (?:enable|mode) \S+)?"
+    rf"|qos (?:{MAP} {DEFAULT}|{WATCHDOG})(?: .*)?"
     rf"|interface (\S+) (?:qos (?:{'|'.join(FEATURES)}) profile|qos {WATCHDOG}(?: state)?|link mtu)"
     r"(?: \S+)?"
 )
@@ -64,13 +66,15 @@ _MADE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What is applied of one feature, and at one port. `profile` is what the port applies, ""
-    where that is the default; `has_pool`: there is memory for lossless traffic."""
+    where that is the default; `roomy`: the priorities that have memory for lossless traffic;
+    `roce`: the mode, where it is on, and `unknown` why what it makes of the default is not."""
 
     profiles: Mapping[str, Leaves]
     profile: str = ""
     mtu: int | None = None
     roce: str = ""
-    has_pool: bool = False
+    roomy: frozenset[int] = frozenset()
+    unknown: str = ""
     pending: tuple[str, ...] = ()
 
     @property
@@ -151,26 +155,43 @@ def read_applied(feature: str, port: str) -> Asking[Applied]:
     name, mtu = told.get(feature, ""), told.get("mtu", "")
     if port and (not mtu.isdigit() or not NAME.fullmatch(name or "none")):
         refuse(replies[2], f"the port has the MTU {mtu!r} and the {feature} profile {name!r}")
-    try:
-        roce_mode = _roce(qos["roce"][""])
-    except Unclear as unclear:
-        refuse(replies[0], f"of RoCE mode it is not clear whether it is on: {unclear}")
-    return Applied(
+    has_pool = ("memory-percent",) in qos["traffic-pool"].get("default-lossless", {})
+    applied = Applied(
         profiles=qos[feature],
         profile="" if name == DEFAULT else name,
         mtu=int(mtu) if port else None,
-        roce=roce_mode,
-        has_pool=("memory-percent",) in qos["traffic-pool"].get("default-lossless", {}),
+        roce=roce_mode(replies[0], qos["roce"][""]),
+        roomy=frozenset(range(8) if has_pool else ()),
         pending=parse_pending(expected(replies[1])),
     )
+    if not applied.roce or feature not in (*FEATURES, MAP):
+        return applied
+    return (yield from _with_roce(applied, feature, port))
 
 
-def _roce(leaves: Leaves) -> str:
-    """The mode, "" where it is off. Raises Unclear."""
-    expect_shapes("roce", leaves)
-    if leaves and ("enable",) not in leaves:
-        raise Unclear("it has a mode, and no word of being enabled")
-    return leaves.get(("mode",), "lossless") if switched(leaves, ("enable",), "off") else ""
+def roce_mode(reply: Reply, leaves: Leaves) -> str:
+    """What is applied of it, "" where it is off."""
+    try:
+        expect_shapes("roce", leaves)
+        if leaves and ("enable",) not in leaves:
+            raise Unclear("it has a mode, and no word of being enabled")
+        return leaves.get(("mode",), "lossless") if switched(leaves, ("enable",), "off") else ""
+    except Unclear as unclear:
+        refuse(reply, f"of RoCE mode it is not clear whether it is on: {unclear}")
+
+
+def _with_roce(applied: Applied, feature: str, port: str) -> Asking[Applied]:
+    """The default is what RoCE mode makes of it, if switch and port say the same."""
+    try:
+        view = yield from roce_view()
+        status = (yield from roce_status(port)) if port and not applied.profile else view
+        odd = view.other(status, feature)
+    except (CommandRejected, UnreadableOutput) as unread:
+        odd = f"{unread.command}: {unread.problem}"
+    if odd:
+        return replace(applied, roomy=frozenset(), unknown=odd)
+    profiles = {**applied.profiles, DEFAULT: view.told[feature]}
+    return replace(applied, profiles=profiles, roomy=view.roomy)
 
 
 # -- changing --------------------------------------------------------------------------------------
@@ -205,6 +226,10 @@ class NvueSetting(StateSetting[T, Applied]):
         "or this model takes the line and does nothing"
     )
 
+    def where(self, port: str) -> str:
+        """Where it is, for a refusal."""
+        return f"interface {port} qos {self.feature}"
+
     @abstractmethod
     def _lines(self, port: str, before: Applied, after: Applied) -> Iterator[Shell]:
         """From one to the other."""
@@ -231,6 +256,13 @@ class NvueSetting(StateSetting[T, Applied]):
         except Unclear as unclear:
             raise self.reject(where, str(unclear), unclear.remedy) from unclear
 
+    def expect_known(self, applied: Applied) -> None:
+        """Of the default it is known what RoCE mode makes of it."""
+        if applied.unknown:
+            problem = f"RoCE mode is on ({applied.roce}), and its {self.feature} is not known"
+            remedy = "`nv unset qos roce`, or give the port a profile of its own"
+            raise self.reject("qos roce", f"{problem} ({applied.unknown})", remedy)
+
     def _expect_ours(self, line: str) -> None:
         """What is pending would be applied with our lines. What labtests was cut off in is given
         up; anybody else's is not."""
@@ -255,16 +287,10 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
         """What the port's profile means."""
         name, where = applied.profile or DEFAULT, f"qos {self.feature}"
         if applied.profile and applied.profile not in applied.profiles:
-            raise self.reject(
-                f"{where} {name}", f"{port} applies it, and it is not there", "make it"
-            )
-        if name == DEFAULT and applied.roce:
-            raise self.reject(
-                "qos roce",
-                f"RoCE mode is on ({applied.roce}), and what it makes of {where} {DEFAULT} is not "
-                "known to labtests",
-                f"give {port} a profile of its own, or `nv unset qos roce`",
-            )
+            problem = f"{port} applies it, and it is not there"
+            raise self.reject(f"{where} {name}", problem, "make it")
+        if name == DEFAULT:
+            self.expect_known(applied)
         with self.clear(f"{where} {name}"):
             return self._meaning(applied.leaves)
 
@@ -279,13 +305,12 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
         name = own_name(port, base)
         if not NAME.fullmatch(name):
             problem = f"{name} would not be a valid profile name"
-            raise self.reject(
-                f"qos {self.feature} {base}", problem, "give the profile a shorter one"
-            )
+            where, remedy = f"qos {self.feature} {base}", "give the profile a shorter one"
+            raise self.reject(where, problem, remedy)
         return self._tidied(applied.applying(name, own), port)
 
     def _fits(self, applied: Applied, name: str, leaves: Leaves, wanted: M) -> bool:
-        if name == DEFAULT and applied.roce:
+        if name == DEFAULT and applied.unknown:
             return False
         try:
             return self._meaning(leaves) == wanted

@@ -19,10 +19,8 @@ from labtests.transport.asking import Asking, ask_each
 from labtests.transport.protocol import Reply
 
 QUEUES = range(8)
-_EGRESS, _INGRESS, _PFC, _PORT = (
-    *("egress-queue-stats", "ingress-buffer-stats"),
-    *("pfc-stats", "port-stats"),
-)
+_EGRESS, _INGRESS = "egress-queue-stats", "ingress-buffer-stats"
+_PFC, _PORT = "pfc-stats", "port-stats"
 _TAIL, _WRED, _MARKS = "tx-uc-buffer-discards", "wred-discards", "ecn-marked-frames"
 _KNOWN: Mapping[str, tuple[str, ...]] = {
     _EGRESS: ("tx-frames", "tx-bytes", _TAIL, _WRED, _MARKS),

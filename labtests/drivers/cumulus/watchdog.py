@@ -16,7 +16,8 @@ from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PortWatchdog, WatchdogTimes
 from labtests.drivers.cumulus import profiles as p
 from labtests.drivers.cumulus.session import expected
-from labtests.drivers.displays import Notation, read_one
+from labtests.drivers.displays import read_ruled
+from labtests.drivers.parsing import refuse
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.readings import Answered
 from labtests.transport.asking import Asking, ask
@@ -65,16 +66,12 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
         told = {_POLL: wanted.interval_ms, _POLLS: wanted.shutdown_multiplier}
         for path, (taken, _) in _TIMES.items():
             if told[path] not in taken:
-                where, problem = (
-                    f"qos {p.WATCHDOG} {path[0]}",
-                    f"{told[path]} is not in {taken[0]}..{taken[-1]}",
-                )
-                raise self.reject(where, problem, "choose another time")
+                problem = f"{told[path]} is not in {taken[0]}..{taken[-1]}"
+                raise self.reject(f"qos {p.WATCHDOG} {path[0]}", problem, "choose another time")
         if not wanted.on or wanted.suiting(self.value(applied, port)) != wanted:
             remedy = "switch it off at the ports" if not wanted.on else "leave that to the switch"
-            raise self.reject(
-                f"qos {p.WATCHDOG}", f"{_OWN_TIMES}, and has no switch of its own", remedy
-            )
+            problem = f"{_OWN_TIMES}, and has no switch of its own"
+            raise self.reject(f"qos {p.WATCHDOG}", problem, remedy)
         leaves: p.Leaves = {path: str(number) for path, number in told.items()}
         return replace(applied, profiles={"": leaves})
 
@@ -97,17 +94,15 @@ class CumulusWatchdog(p.NvueSetting[PortWatchdog]):
     def value(self, applied: p.Applied, port: str) -> PortWatchdog:
         """As applied."""
         if applied.profile not in _WORDS:
-            where, problem = f"interface {port} qos {p.WATCHDOG}", f"its state is {applied.profile}"
-            raise self.reject(where, problem, "`nv set` it to enable or disable")
+            problem = f"its state is {applied.profile}"
+            raise self.reject(self.where(port), problem, "`nv set` it to enable or disable")
         return _WORDS[applied.profile]
 
     def _made(self, applied: p.Applied, port: str, wanted: PortWatchdog) -> p.Applied:
         word = next((word for word, each in _WORDS.items() if each == wanted), None)
         if word is None:
-            where = f"interface {port} qos {p.WATCHDOG}"
-            raise self.reject(
-                where, "all lossless priorities are watched, or none", "use on or off"
-            )
+            problem = "all lossless priorities are watched, or none"
+            raise self.reject(self.where(port), problem, "use on or off")
         return applied.applying(word)
 
     def _lines(self, port: str, before: p.Applied, after: p.Applied) -> Iterator[Shell]:
@@ -119,27 +114,20 @@ class CumulusWatchdog(p.NvueSetting[PortWatchdog]):
 
 # -- what it did -----------------------------------------------------------------------------------
 
-_CLI = Notation()
-_RULED = re.compile(r"[-=\s]*")
-_STATUS = _CLI.record(
-    "",
-    _CLI.line("operational applied"),
-    _CLI.line("state <:word>( <:word>)?"),
-    _CLI.maybe("PFC WD Status"),
-    _CLI.maybe("traffic-class status deadlock-count"),
-    _CLI.up_to(
-        8,
-        "<queue:0-7> <status:OK|DEADLOCK> <deadlocks:number>",
-        make=lambda queue, status, deadlocks: (queue, (deadlocks, status == "DEADLOCK")),
-        into="queues",
-    ),
-    make=lambda queues: dict(queues),
-)
+_STATUS = "PFC WD Status"
+_QUEUE = {"traffic-class": "[0-7]", "status": "OK|DEADLOCK", "deadlock-count": "[0-9]{1,20}"}
 
 
 def parse_watchdog(reply: Reply) -> dict[int, tuple[int, bool]]:
     """By queue: deadlocks so far, and whether it is in one."""
-    found: dict[int, tuple[int, bool]] = read_one(reply, _STATUS, skip=_RULED)
+    shown = read_ruled(reply)
+    shown.only("", _STATUS)
+    shown.values({"state": "enabled?|disabled?"})
+    rows = list(shown.rows(_STATUS, _QUEUE)) if shown.blocks.get(_STATUS) else []
+    told = ((int(row["deadlock-count"]), row["status"] == "DEADLOCK") for row in rows)
+    found = {int(row["traffic-class"]): each for row, each in zip(rows, told, strict=True)}
+    if len(found) < len(rows):
+        refuse(reply, "it has a traffic class twice")
     return found
 
 

@@ -157,6 +157,24 @@ FAULTS: tuple[Declared, ...] = (
         switches=("cumulus",),
     ),
     _of(
+        name="roce-mode-becomes-lossy",
+        what="somebody makes RoCE mode lossy",
+        how=(fault("somebody", SW, command="nv set qos roce mode lossy && nv config apply -y"),),
+        when=MIDDLE,
+        red=("roce-mode",),
+        says=("dropped_packets grew",),
+        switches=("cumulus",),
+    ),
+    _of(
+        name="a-port-is-no-part-of-roce-mode",
+        what="the first sender's port has a PFC profile of its own, without priorities",
+        how=(fault("somebody", SW1, command="nv set qos pfc theirs tx disable; nv set interface "
+                   "{sender1.port} qos pfc profile theirs; nv config apply -y"),),
+        red=("roce-mode",),
+        says=("dropped_packets grew", SW1),
+        switches=("cumulus",),
+    ),
+    _of(
         name="pfc-is-switched-off-at-all-ports",
         what="somebody switches PFC off at all ports",
         how=(fault("somebody", SW, command="enable\nconfigure terminal\n"

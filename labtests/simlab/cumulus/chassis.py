@@ -4,7 +4,7 @@ from typing import Any
 
 from labtests.inventory import Device
 from labtests.network import PfcWatchdog, Schedule, WredCurve
-from labtests.simlab.cumulus.model import DEFAULT, QUEUES, Tree, in_force
+from labtests.simlab.cumulus.model import DEFAULT, FEATURES, MAP, QUEUES, Tree, in_force
 from labtests.simlab.cumulus.revisions import Revisions
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.refreshing import Counted
@@ -78,28 +78,27 @@ class CumulusChassis(Chassis):
 
 def behaviour(whole: Tree, port: str) -> PortBehaviour:
     """What a port does to packets."""
-    interface = whole["interface"][port]
-
-    def profile(feature: str) -> Tree:
-        name = interface.get("qos", {}).get(feature, {}).get("profile", DEFAULT)
-        found: Tree = whole["qos"][feature].get(name, {})
-        return found
-
-    classes, served = (
-        profile(feature).get("traffic-class", {})
-        for feature in ("congestion-control", "egress-scheduler")
-    )
-    lossless = _lossless(profile("pfc"), whole["qos"]["traffic-pool"])
+    interface, found = whole["interface"][port], profiles_of(whole, port)
+    classes = found["congestion-control"].get("traffic-class", {})
+    served = found["egress-scheduler"].get("traffic-class", {})
+    lossless = _lossless(found["pfc"], whole["qos"]["traffic-pool"])
     return PortBehaviour(
         shutdown="down" in interface["link"]["state"],
         pfc="on" if lossless else "off",
         no_drop=lossless,
         trust="dscp",  # by the port's own map; of what is not trusted, all is of one priority
-        dscp_map=_mapped(profile("mapping")),
+        dscp_map=mapped(found["mapping"]),
         schedule=Schedule(queues=tuple(_served(served.get(n, {})) for n in QUEUES)),
         curves=tuple(_curve(classes.get(n)) for n in QUEUES),
         guard=_guard(interface, whole["qos"]["pfc-watchdog"], lossless),
     )
+
+
+def profiles_of(whole: Tree, port: str) -> Tree:
+    """By feature, what the profile says that a port applies; without a port, the default."""
+    applies = whole["interface"][port].get("qos", {}) if port else {}
+    named = {each: applies.get(each, {}).get("profile", DEFAULT) for each in (*FEATURES, MAP)}
+    return {feature: whole["qos"][feature].get(name, {}) for feature, name in named.items()}
 
 
 def _guard(interface: Tree, times: Tree, lossless: frozenset[int]) -> PfcWatchdog | None:
@@ -117,17 +116,14 @@ def _guard(interface: Tree, times: Tree, lossless: frozenset[int]) -> PfcWatchdo
 
 
 def _lossless(pfc: Tree, pools: Tree) -> frozenset[int]:
-    """Only where there is memory for it. One way only is none here."""
-    has_memory = any(
-        "memory-percent" in pools.get(f"{p}-lossless", {}) for p in ("default", "roce")
-    )
-    both = pfc.get("tx") == pfc.get("rx") == "enable"
-    return (
-        frozenset(map(int, pfc.get("switch-priority", {}))) if has_memory and both else frozenset()
-    )
+    """Only where there is memory for it: of RoCE mode for its own. One way only is none here."""
+    told = pfc.get("switch-priority", {}) if pfc.get("tx") == pfc.get("rx") == "enable" else {}
+    any_of = "memory-percent" in pools.get("default-lossless", {})
+    roce = pools.get("roce-lossless", {}).get("switch-priority", {})
+    return frozenset(int(n) for n in told if any_of or n in roce)
 
 
-def _mapped(mapping: Tree) -> tuple[int, ...]:
+def mapped(mapping: Tree) -> tuple[int, ...]:
     """Frames here have no tag."""
     if mapping.get("trust") not in ("l3", "both"):
         return (mapping.get("port-default-sp", 0),) * 64

@@ -16,6 +16,8 @@ from typing import Any
 Tree = dict[str, Any]
 Place = tuple[str, ...]
 DEFAULT = "default-global"
+FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
+MAP = "egress-queue-mapping"
 QUEUES = tuple(map(str, range(8)))
 _SWITCHED = "enable|disable"
 _BYTES = "0-4294967295"
@@ -40,6 +42,7 @@ _LINES = {
     "qos roce": "",
     "qos roce enable": "on|off",
     "qos roce mode": "lossless|lossy",
+    "qos roce cable-length": "1-100000",
     "interface <port> qos pfc|congestion-control|egress-scheduler|mapping|egress-shaper profile":
         "<profile>",
     "qos pfc-watchdog polling-interval": "100-5000",
@@ -168,7 +171,9 @@ def installed(ports: Sequence[str]) -> Tree:
     return {"interface": ports_of, "qos": {**deepcopy(_INSTALLED), "pfc-watchdog": watchdog}}
 
 
-def _roce(mode: str) -> Tree:
+def _roce(mode: str, told: Tree) -> Tree:
+    """Of what is lossless, what is told counts instead (guide)."""
+    lossless = told.get("pfc", {}).get(DEFAULT, {}).get("switch-priority", {"3": {}})
     classes = {n: {"traffic-class": int(n) if n in "36" else 0} for n in QUEUES}
     half = {"bw-percent": 50, "mode": "dwrr"}
     served = {"0": half, "3": half, "6": {"mode": "strict"}}
@@ -179,8 +184,9 @@ def _roce(mode: str) -> Tree:
         "mapping": {DEFAULT: {"trust": "both"}},
     }
     if mode == "lossless":
-        qos["pfc"] = {DEFAULT: {"switch-priority": {"3": {}}, **_BOTH_WAYS}}
-        qos |= {"traffic-pool": {"roce-lossless": {"memory-percent": 50}}}
+        qos["pfc"] = {DEFAULT: {"switch-priority": lossless, **_BOTH_WAYS}}
+        own = {"roce-lossless": {"memory-percent": 50, "switch-priority": lossless}}
+        qos["traffic-pool"] = {"default-lossy": {"memory-percent": 50}, **own}
     return {"qos": qos}
 
 
@@ -193,7 +199,7 @@ def in_force(ports: Sequence[str], told: Tree) -> Tree:
     """The same with what RoCE mode makes of it, which no recording shows as applied."""
     base, roce = installed(ports), applied_view(ports, told)["qos"]["roce"]
     if roce["enable"] == "on":
-        base = _together(base, _roce(roce["mode"]))
+        base = _together(base, _roce(roce["mode"], told.get("qos", {})))
     return _together(base, told)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from labtests.simlab.cumulus import showing
 from labtests.simlab.cumulus.chassis import CumulusChassis
 from labtests.simlab.cumulus.model import NoSuchPort, Place, flat, places, put, take
+from labtests.simlab.cumulus.roce import screened
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
 
@@ -74,7 +75,7 @@ def _change(box: CumulusChassis, user: str, verb: str, words: Place) -> str:
 
 def _show(box: CumulusChassis, user: str, path: Place, options: Mapping[str, str]) -> str:
     if options.get("-o", options.get("--output")) != "json":
-        return showing.table(box, path, options)
+        return ("" if options else screened(box, path)) or showing.table(box, path, options)
     tree, named = box.revisions.tree, {*options.values(), *options}
     if "pending" in named:
         tree = box.revisions.pending.get(user, (0, tree))[1]

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from labtests.simlab.cumulus.model import RULES, Place, Tree, applied_view, flat
 from labtests.simlab.linux.options import Refused
+from labtests.simlab.screens import columns
 
 _COLUMNS = (("Rev ID", 20), ("State", 17), ("Apply ID", 32), ("Apply Date", 19), ("Type", 8),
             ("User", 7), ("Reason", 13), ("Message", 31))  # fmt: skip
@@ -83,12 +84,8 @@ class Revisions:
             rows.append((str(each.number), "applied", f"rev_{each.number}_apply_{count}",
                          f"{each.at:%Y-%m-%d %H:%M:%S}", "CLI", each.user, "Config update",
                          f"Config update by {each.user}"))  # fmt: skip
-        widths = [width for _, width in _COLUMNS]
-        return "".join(
-            "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-            + "\n"
-            for row in rows
-        )
+        widths = [width + 2 for _, width in _COLUMNS]
+        return "".join(f"{columns(row, *widths)}\n" for row in rows)
 
 
 # -- what cannot be applied ------------------------------------------------------------------------
@@ -104,6 +101,8 @@ def _invalid(ports: tuple[str, ...], tree: Tree) -> list[str]:
             wrong.append(f"egress-scheduler {name}: {shares} percent are more than 100")
     if not wrong and sum(e.get("memory-percent", 0) for e in qos["traffic-pool"].values()) > 100:
         wrong.append("traffic-pool: memory-percent of all pools is more than 100")
+    if qos["roce"].get("mode") == "lossy" and qos["pfc"].get("default-global"):
+        wrong.append("roce: mode lossy, and pfc has a profile default-global")
     for port in ports:
         for feature, told in whole["interface"][port].get("qos", {}).items():
             if "profile" in told and told["profile"] not in qos[feature]:

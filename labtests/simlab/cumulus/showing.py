@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from labtests.simlab.cumulus.chassis import CumulusChassis
-from labtests.simlab.cumulus.model import DEFAULT, QUEUES, Tree, applied_view, in_force
+from labtests.simlab.cumulus.chassis import CumulusChassis, profiles_of
+from labtests.simlab.cumulus.model import QUEUES, Tree, applied_view, in_force
 from labtests.simlab.cumulus.tables import printed, valued
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.screens import ruled
@@ -109,17 +109,13 @@ def _system(box: CumulusChassis) -> Tree:
 def _qos(box: CumulusChassis, port: str) -> Tree:
     """Of a port: what the profile that it applies makes of it."""
     whole = in_force(box.ports, box.revisions.tree)
-    applies, found = whole["interface"][_port(box, port)].get("qos", {}), {}
-    for feature in ("pfc", "congestion-control", "egress-scheduler", "mapping"):
-        name = applies.get(feature, {}).get("profile", DEFAULT)
-        found[feature] = dict(whole["qos"][feature].get(name, {}))
+    found = profiles_of(whole, _port(box, port))
     lossless = found["pfc"].get("switch-priority")
     found["pfc"] = found["pfc"] if lossless else dict.fromkeys(("rx", "tx"), "disable")
     tags = {n: {"switch-priority": int(n)} for n in QUEUES}
     told = found["mapping"]
     found["mapping"] = {"dscp": {}, **told, "pcp": {**tags, **told.get("pcp", {})}}
-    found["egress-queue-mapping"] = whole["qos"]["egress-queue-mapping"][DEFAULT]
-    state = applies.get("pfc-watchdog", {}).get("state", "disable")
+    state = whole["interface"][port].get("qos", {}).get("pfc-watchdog", {}).get("state", "disable")
     status = {
         str(n): {"status": "DEADLOCK" if shut else "OK", "deadlock-count": count}
         for n, (shut, count) in enumerate(box.guarded(port))
@@ -128,7 +124,6 @@ def _qos(box: CumulusChassis, port: str) -> Tree:
 
 
 BEYOND = {("qos", each) for each in ("buffer", "link-pause", "remark", "roce")}
-"""What a port shows beside these (command reference)."""
 DISPLAYS: dict[tuple[str, ...], Callable[..., Tree]] = {
     ("interface", "lldp"): _lldp,
     ("interface", "<port>", "link"): _link,

@@ -67,6 +67,11 @@ def _unit(name: str, value: Any) -> str:
         return f"0:00:{value / 1000:09.6f}"
     if not name.endswith(_IN_BYTES) or name == "wred-discards" or value == "":
         return str(value)
+    return sized(value)
+
+
+def sized(value: int) -> str:
+    """Bytes, rounded."""
     size, units = float(value), ["Bytes", "KB", "MB", "GB", "TB", "PB"]
     while size >= 1024 and len(units) > 1:
         size, units = size / 1024, units[1:]
