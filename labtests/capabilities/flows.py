@@ -1,6 +1,6 @@
 """What a workload saw: flows as their own tools tell of them, and pause storms."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -96,7 +96,8 @@ class StormResult:
     """What a host's pause storms came to: `times` of `lasting_ms`, of one priority, together
     `frames` that tell `switch_port` to stop. `because` says what went wrong, "" when they ran.
     `spans_s`: when each was asked for, and when it was seen to have ended, by the lab's clock: its
-    first frame came after the one, its last before the other."""
+    first frame came after the one, its last before the other; two storms are the same whenever
+    they were."""
 
     switch: str
     switch_port: str
@@ -106,4 +107,4 @@ class StormResult:
     frames: int
     because: str = ""
     form: PauseForm = "priority"
-    spans_s: tuple[tuple[float, float], ...] = ()
+    spans_s: tuple[tuple[float, float], ...] = field(default=(), compare=False)

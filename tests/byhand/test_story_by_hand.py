@@ -94,12 +94,14 @@ def test_pfc_by_hand_holds_the_faster_flow_and_loses_nothing(served: ServedLab) 
 
 def two_rdma_flows(served: ServedLab) -> None:
     """A in DSCP 24 (priority 3), B in DSCP 16 (priority 2), until both are done."""
-    clients = []
+    typed = {}
     for host, port, tos in (("ServerA", 18801, 96), ("ServerB", 18802, 64)):
         flags = f"-d mlx5_0 -D {SECONDS} -p {port} --tos={tos}"
         served.start("ServerC", f"ib_send_bw {flags}")
         served.wait_for("ServerC", "ss -tln", f":{port}")
-        clients.append(served.start(host, f"ib_send_bw {flags} {RECEIVER}"))
+        typed[host] = f"ib_send_bw {flags} {RECEIVER}"
+    # one straight after the other: on a slow machine the first were over before the second began
+    clients = [served.start(host, line) for host, line in typed.items()]
     for client in clients:
         text = client.communicate(timeout=60)[0]
         assert client.returncode == 0, text

@@ -122,6 +122,11 @@ def test_pauses_that_nobody_saw_prove_nothing(seen, controls, says):
     assert says in verdict.because
 
 
+def test_a_control_may_have_been_at_another_time():
+    later = replace(CONTROL, storm=replace(STORM, spans_s=((7.0, 7.4),)))
+    assert stopped_nothing(free(), (later,)).outcome is Outcome.PASS
+
+
 def test_a_port_that_has_no_pfc_for_a_class_need_not_count_its_pauses():
     other = {("sw", "p1"): PfcSetting(mode="on", priorities=frozenset({5}))}
     assert stopped_nothing(replace(without(free(), SENT_TO_A), pfc=other)).outcome is Outcome.PASS

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import threading
+from contextlib import suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -164,7 +165,10 @@ def test_who_connects_to_the_metrics_and_asks_nothing_is_hung_up_on(monkeypatch,
     try:
         with socket.create_connection(server.server_address[:2], timeout=10) as idle:
             assert idle.recv(1) == b""
-        with socket.create_connection(server.server_address[:2], timeout=10) as rude:
+        with (
+            socket.create_connection(server.server_address[:2], timeout=10) as rude,
+            suppress(OSError),  # on a slow machine it is hung up on before it is done
+        ):
             rude.sendall(b"GET /" + b"x" * 100_000)
             rude.shutdown(socket.SHUT_RDWR)
         with urlopen(f"http://127.0.0.1:{server.server_port}/metrics") as answer:
