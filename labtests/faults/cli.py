@@ -13,7 +13,7 @@ from labtests.inventory import located
 
 USUAL = (
     *("h3c-s6550-cx4", "two-leaves", "h3c-dot1p", "h3c-ring"),
-    *("sonic-cx5", "cumulus-cx5", "onyx-cx5", "two-spines", "linux-lab"),
+    *("nexus-cx5", "sonic-cx5", "cumulus-cx5", "onyx-cx5", "two-spines", "linux-lab"),
 )
 TESTBED = click.option(
     "--testbed",
