@@ -8,15 +8,17 @@ from drawing import seed_of
 from healthy import HEALTHY, ROOT, SHIPPED, Job, run
 from labs import SHAPES, made
 
+from labtests.faults.suites import SUITES
+
 DRAWN = 10
-SUITES = sorted(file.stem for file in (ROOT / "suites").glob("test_*.py"))
+TESTS = sorted(suite.test for suite in SUITES.values())
 SHIPPED_NAMES = [file.stem for file in SHIPPED]
 NAMES = [*SHIPPED_NAMES, *(shape.name for shape in SHAPES)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     random = Random(f"labs {seed_of(metafunc.config)}")
-    drawn = [(name, random.choice(SUITES)) for name in random.sample(NAMES, DRAWN)]
+    drawn = [(name, random.choice(TESTS)) for name in random.sample(NAMES, DRAWN)]
     metafunc.parametrize(("name", "suite"), drawn, ids=lambda word: word)
 
 
