@@ -44,6 +44,7 @@ RUN_WHOLE_LABS = frozenset(
         "test_every_sender",
         "test_kept_apply",
         "test_killed_runner",
+        "test_killed_in_roce_mode",
         "test_lease_by_hand",
         "test_network_references",
         "test_restore_snapshot",
