@@ -3,11 +3,11 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from fast_starts import FORKED, of_this_process
 
 from labtests.report import read_run
 
@@ -29,14 +29,15 @@ def run_pytest(
         text = re.sub(rf"\b(speed_gbit_per_s: ){told}\b", rf"\g<1>{instead}", text)
     (folder / "lab.yaml").write_text(text)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
-         "--testbed", str(folder / "lab.yaml"), "--dry-run", "--run-dir", str(folder / "run"),
-         *words],
-        cwd=where, env=clean | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        timeout=600, check=False,
-    )  # fmt: skip
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    words = ("--testbed", str(folder / "lab.yaml"), "--dry-run", "--run-dir", str(folder / "run"),
+             *words)  # fmt: skip
+    code, said = of_this_process().run(
+        ["pytest", "-p", "no:cacheprovider", *FORKED, *words],
+        cwd=where,
+        env=clean | {"PYTHONPATH": str(ROOT)},
+        output=folder / "said.txt",
+    )
+    assert code in (0, 1), said
     read: dict[str, Any] = read_run(folder / "run")
     return read
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 SHIPPED = tuple(sorted((ROOT / "testbeds").glob("*.yaml")))
 ENDS_WITHIN_S = 3600
 HEALTHY = ("pass", "skipped")
+Start = Callable[[list[str], dict[str, str], Path], tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -70,24 +71,30 @@ def jobs(asked: argparse.Namespace, folder: Path) -> Iterator[Job]:
             yield Job(shape.name, seed, lab.options(str(file)))
 
 
-def run(job: Job, folder: Path, more: list[str]) -> list[Told]:
+def started(words: list[str], env: dict[str, str], output: Path) -> tuple[int, str]:
+    """A run of pytest in a process of its own: its exit status, and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env=env, capture_output=True, text=True,
+        timeout=ENDS_WITHIN_S, check=False,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    output.write_text(said, encoding="utf-8")
+    return done.returncode, said
+
+
+def run(job: Job, folder: Path, more: list[str], start: Start = started) -> list[Told]:
     """All suites of one lab."""
     target = folder / f"{job.name}-{job.seed}"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
-    words = [sys.executable, "-m", "pytest", "suites", "-p", "no:cacheprovider", "-q"]
+    words = ["pytest", "suites", "-p", "no:cacheprovider", "-q"]
     words += [*job.options, "--seed", str(job.seed), "--run-dir", str(target), *more]
     started_s = time.monotonic()
-    done = subprocess.run(
-        words, cwd=ROOT, env=clean, capture_output=True, text=True, timeout=ENDS_WITHIN_S,
-        check=False,
-    )  # fmt: skip
-    said = done.stdout + done.stderr
-    (folder / f"{job.name}-{job.seed}.txt").write_text(said, encoding="utf-8")
+    code, said = start(words, clean, folder / f"{job.name}-{job.seed}.txt")
     taken_s = time.monotonic() - started_s
     file = target / "run.json"
     tests = json.loads(file.read_text(encoding="utf-8"))["tests"] if file.is_file() else []
     told = [_told(job, test) for test in tests]
-    if done.returncode not in (0, 1) or not told:
+    if code not in (0, 1) or not told:
         end = " / ".join(said.strip().splitlines()[-6:])
         told.append(Told(job.name, job.seed, "the run", "error", taken_s, end))
     return told

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 from drawing import seed_of
+from fast_starts import FORKED, of_this_process
 from healthy import HEALTHY, ROOT, SHIPPED, Job, run
 from labs import SHAPES, made
 
@@ -14,6 +15,10 @@ DRAWN = 10
 TESTS = sorted(suite.test for suite in SUITES.values())
 SHIPPED_NAMES = [file.stem for file in SHIPPED]
 NAMES = [*SHIPPED_NAMES, *(shape.name for shape in SHAPES)]
+
+
+def forked(words: list[str], env: dict[str, str], output: Path) -> tuple[int, str]:
+    return of_this_process().run(words, cwd=ROOT, env=env, output=output)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -29,6 +34,6 @@ def test_nothing_is_wrong_in_a_drawn_lab(name: str, suite: str, tmp_path: Path) 
         lab = made(next(shape for shape in SHAPES if shape.name == name), 1)
         (tmp_path / "lab.yaml").write_text(lab.text, encoding="utf-8")
         options = lab.options(str(tmp_path / "lab.yaml"))
-    told = run(Job(name, 1, options), tmp_path, ["-k", suite])
+    told = run(Job(name, 1, options), tmp_path, ["-k", suite, *FORKED], forked)
     assert told
     assert all(each.outcome in HEALTHY for each in told), "\n".join(map(str, told))

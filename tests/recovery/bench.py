@@ -12,8 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import sabotage
-from fast_starts import FastStarts
-from recovery_lab import QUICK_START, Project, ServedLab, everything, opened
+from recovery_lab import QUICK_START, FastStarts, Project, ServedLab, everything, opened
 from tripped import Evidence, sufferings
 from ways import Point
 

@@ -28,8 +28,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench import Bench, bench_of, journal_of, when_up
-from fast_starts import FastStarts
-from recovery_lab import ROOT, SETTINGS, ServedLab, nothing_runs
+from recovery_lab import ROOT, SETTINGS, FastStarts, ServedLab, nothing_runs
 from tripped import Evidence, changed_by_both, not_tripped
 from typed import typed
 from ways import WAYS, Point, chosen

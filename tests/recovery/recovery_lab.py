@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from fast_starts import FastStarts
 
 from labtests.capabilities.settings import kind_of
 from labtests.core.clock import WallClock
@@ -25,6 +24,7 @@ from labtests.transport.ssh.connecting import connect_all
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "byhand"), str(ROOT / "tests")]  # also for breaking.py
 
+from fast_starts import FastStarts as FastStarts  # noqa: E402
 from served_lab import ServedLab  # noqa: E402
 from typed import typed  # noqa: E402
 

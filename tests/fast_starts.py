@@ -5,15 +5,23 @@
 A task has argv (program first), cwd, env, and output, the file that gets what it prints.
 """
 
+import atexit
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-IMPORTED = ("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx")
+ROOT = Path(__file__).parents[1]
+IMPORTED = (
+    *("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx"),
+    *("labtests.history.background", "labtests.history.entering", "labtests.transport.ssh.cli"),
+)
+FORKED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
+"""For a run of pytest, where warnings are errors."""
 
 
 class FastStarts:
@@ -22,7 +30,7 @@ class FastStarts:
     def __init__(self) -> None:
         self._parent = subprocess.Popen(
             [sys.executable, str(Path(__file__))],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -46,6 +54,14 @@ class FastStarts:
         self._parent.wait()
         assert self._parent.stdout is not None
         self._parent.stdout.close()
+
+
+@cache
+def of_this_process() -> FastStarts:
+    """One for all tests of this process; it ends with it."""
+    made = FastStarts()
+    atexit.register(made.close)
+    return made
 
 
 def main() -> None:
