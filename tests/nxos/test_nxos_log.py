@@ -30,6 +30,27 @@ def test_the_time_stamps_are_of_the_clock_behind_it_in_whatever_zone():
     assert read("", "0\n" + behind).clock.device_s == log.clock.device_s
 
 
+@pytest.mark.parametrize(
+    "behind",
+    ["{clock}{warning}{source}", "{clock}{warning}", "{warning}{clock}{source}"],
+)
+def test_a_switch_without_ntp_has_a_log_all_the_same(behind):
+    """Where a published session of a Nexus has the warning, and where it might be."""
+    warning = "Warning: No NTP peer/server configured. Time may be out of sync.\n"
+    clock, source = "18:57:38.347 UTC Wed Aug 18 2021\n", "Time source is NTP\n"
+    said = behind.format(clock=clock, warning=warning, source=source)
+    assert read(RECORDED.text, f"12\n{said}") == read(RECORDED.text)
+
+
+@pytest.mark.parametrize("fraction", ["123", "123456"])
+def test_time_stamps_may_be_finer_than_seconds(fraction):
+    """`logging timestamp milliseconds` and `microseconds`."""
+    log = read(RECORDED.text.replace(":51 N9K", f":51.{fraction} N9K"))
+    assert log.unread == ()
+    shut, served = log.messages
+    assert served.device_s - shut.device_s == pytest.approx(67 - float(f"0.{fraction}"))
+
+
 @pytest.mark.parametrize("line", [SHUT, SERVED], ids=["shut", "restored"])
 def test_a_line_that_was_cut_anywhere_is_never_a_message(line):
     for length in range(1, len(line)):

@@ -395,19 +395,25 @@ def test_a_port_that_the_switch_has_not_is_no_port_without_settings(driver, name
         getattr(driver, name)("Ethernet9/9")
 
 
-def test_what_the_clock_says_of_its_source_is_no_configuration(bench, driver):
-    """Two lines that `show clock` of a real switch may print, before its own and behind it."""
+@pytest.mark.parametrize(
+    "behind",
+    ["{clock}{source}", "{clock}{warning}{source}", "{clock}{warning}", "{warning}{clock}{source}"],
+)
+def test_what_the_clock_says_of_its_source_is_no_configuration(bench, driver, behind):
+    """Lines that `show clock` of a real switch may print, before its own and behind it."""
     run, clock = bench.run, "08:00:00.000 UTC Wed May 29 2024\n"
-    told = f"Warning: No NTP peer/server configured. Time may be out of sync.\n{clock}"
+    warning = "Warning: No NTP peer/server configured. Time may be out of sync.\n"
+    said = behind.format(clock=clock, warning=warning, source="Time source is NTP\n")
     bench.type(f"interface {IN}", "priority-flow-control mode on")
 
     def noisy(command, **more):
         reply = run(command)
-        return replace(reply, text=reply.text.replace(clock, f"{told}Time source is NTP\n"))
+        return replace(reply, text=reply.text.replace(clock, said))
 
     bench.run = noisy
     assert driver.pfc(IN).mode == "on"
     assert driver.own_clock().device_s == 1716969600.0
+    assert driver.watchdog_log().missing == ""
 
 
 def test_what_a_class_may_hold_is_what_is_in_force_and_acts_on_packets(bench, driver):

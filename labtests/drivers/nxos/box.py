@@ -39,7 +39,8 @@ def _utc_s(zone: str, **told: str) -> float:
     return local_s(**told)
 
 
-SOURCE = r"Time source is \w+"
+BESIDE = r"(Time source is \w+|Warning: No NTP .*)"
+"""What may stand before and behind it, and is not read (a published session; a public tool)."""
 SHOWN = NXOS.record(
     r"[.*]?<time:[0-9]{2}:[0-9]{2}:[0-9]{2}>\.<fraction:[0-9]{1,6}> <zone> "
     "[A-Z][a-z]{2} <date:[A-Z][a-z]{2} [0-9]{1,2} [0-9]{4}>",
@@ -49,8 +50,8 @@ SHOWN = NXOS.record(
 
 
 def parse_clock(reply: Reply) -> tuple[float, ...]:
-    """Seconds since 1970. What is said of its source is not read (words of a public tool)."""
-    return read(reply, SHOWN, NXOS.maybe(SOURCE), NXOS.maybe("Warning: No NTP .*"))
+    """Seconds since 1970."""
+    return read(reply, SHOWN, NXOS.many(BESIDE))
 
 
 # -- neighbours ------------------------------------------------------------------------------------

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from labtests.capabilities.settings import T
 from labtests.core.errors import CommandRejected
 from labtests.drivers.displays import Indented, Nested, ViewSetting
-from labtests.drivers.nxos.box import SHOWN, SOURCE
+from labtests.drivers.nxos.box import BESIDE, SHOWN
 from labtests.drivers.nxos.session import NXOS, NxosSetting, show_ended, told_port
 from labtests.transport.asking import Asking, both
 from labtests.transport.protocol import Reply
 
 _CONFIGURATION = Indented(
-    end=NXOS.shape(f"({SHOWN.shape.text})|{SOURCE}"),
+    end=NXOS.shape(f"({SHOWN.shape.text})|{BESIDE}"),
     comment="!",
     cut_remedy="the output seems cut off; check that paging is off (`terminal length 0`), and that "
     "this software takes two commands on one line (` ; `)",

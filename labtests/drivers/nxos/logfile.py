@@ -15,16 +15,17 @@ from labtests.capabilities.readings import ClockReading, DeviceLog, WatchdogMess
 from labtests.core.errors import CommandRejected
 from labtests.core.output import told
 from labtests.drivers.displays import LogOf, of_testbed, utc_s
-from labtests.drivers.nxos.box import SHOWN, SOURCE, local_s
+from labtests.drivers.nxos.box import BESIDE, SHOWN, local_s
 from labtests.drivers.nxos.session import NXOS, NxosPart, printed_port, show_ended
 from labtests.drivers.parsing import incomplete, whole_lines
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
 _ABOUT = "PFCWD"
-_CLOCK, _SOURCE = NXOS.shape(SHOWN.shape.text), NXOS.shape(SOURCE)
+_CLOCK, _BESIDE = NXOS.shape(SHOWN.shape.text), NXOS.shape(BESIDE)
 _ENTRY = re.compile(
-    r"(?P<when>[0-9]{4} [A-Z][a-z]{2} [ 0-9]?[0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}) \S+ "
+    r"(?P<when>[0-9]{4} [A-Z][a-z]{2} [ 0-9]?[0-9] [0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(?P<fraction>\.[0-9]{1,6})? \S+ "
     r"(?:%\$? VDC-[0-9]+ %\$? )?%(?P<text>[\w-]+: .*)"
 )
 _WHO = r"Queue (?P<queue>[0-7]) of (?P<port>\S+) is"
@@ -44,10 +45,8 @@ def _message(entry: re.Match[str]) -> WatchdogMessage | None:
     for what, shape in _MESSAGES.items():
         if found := shape.fullmatch(entry["text"]):
             numbers = found.groupdict()
-            port, at_s = (
-                printed_port(numbers.pop("port")),
-                utc_s(entry["when"], "%Y %b %d %H:%M:%S"),
-            )
+            port = printed_port(numbers.pop("port"))
+            at_s = utc_s(entry["when"], "%Y %b %d %H:%M:%S") + float(entry["fraction"] or 0)
             counts = {name: int(number) for name, number in numbers.items()}
             text = told(entry[0])
             return WatchdogMessage(port=port, what=what, device_s=at_s, text=text, **counts)
@@ -59,7 +58,7 @@ _LOG = LogOf(about=re.compile(r"\S"), entry=_ENTRY, reads=_message)  # none else
 
 def read_log(reply: Reply) -> DeviceLog[WatchdogMessage]:
     """Lines, then how many the file has, and the clock."""
-    *texts, shown = [text for text in whole_lines(reply) if not _SOURCE.pattern.fullmatch(text)]
+    *texts, shown = [text for text in whole_lines(reply) if not _BESIDE.pattern.fullmatch(text)]
     clock, count = _CLOCK.first([shown]), texts.pop() if texts else ""
     if not clock or re.fullmatch("[0-9]{1,9}", count) is None:
         incomplete(reply, "it does not end with the number of lines, and the clock")
