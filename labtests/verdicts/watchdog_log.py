@@ -2,8 +2,10 @@
 
 Each message has to have its count in the display, and each count its message. A queue that is
 served again is logged with the packets that were dropped meanwhile: those on their way out are the
-display's drained + dropped, those on their way in its ingress dropped (document 001), and of all
-shutdowns of a phase those on their way in are what its aggregate grew by.
+display's drained + dropped, those on their way in its ingress dropped (document 001). Of all
+shutdowns of a phase those on their way in are what its aggregate grew by; those on their way out
+are no fewer than its aggregate, which has none that were drained, and no more than were sent. A
+queue is shut and served again in turn.
 
 Time stamps are whole seconds. So a queue may be called late only where it was shut, or served
 again, more than a second behind the last moment at which that was due; nearer than that nothing is
@@ -12,6 +14,7 @@ to have ended as it lasts. By that the last moment is told; a slow host makes no
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal
 
 from labtests.capabilities import counters as c
@@ -49,6 +52,7 @@ def log_doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
             new = since(before.messages, after.messages)
             yield from _in_order(before, after, new)
             yield from _of_others(storm, new)
+            yield from _in_turn(storm, new)
             yield from _as_often(evidence, storm, new)
             yield from _as_many(evidence, storm, new)
 
@@ -76,6 +80,18 @@ def _of_others(storm: StormResult, new: list[WatchdogMessage]) -> Iterator[Findi
     others = [each for each in new if each.port != storm.switch_port]
     if others:
         yield unproven(f"the log of {storm.switch} is of another port, too: {others[0].text}")
+
+
+def _in_turn(storm: StormResult, new: list[WatchdogMessage]) -> Iterator[Finding]:
+    """A queue is shut again only when it is served again. A log has its lines in their order, and
+    stamps of one second leave nothing else to tell."""
+    for queue in range(8):
+        for one, other in pairwise(_ours(storm, new, queue)):
+            if one.what == other.what:
+                yield unproven(
+                    f"the log of {storm.switch} says twice in turn that queue {queue} of "
+                    f"{storm.switch_port} was {_SAID[one.what]}: {one.text}, and {other.text}"
+                )
 
 
 def _ours(storm: StormResult, new: list[WatchdogMessage], queue: int) -> list[WatchdogMessage]:
@@ -143,6 +159,30 @@ def _as_many(
             f"and {name_of(grew)} {_grew(grew)}",
             fact_of(grew, f"= {every}, as logged", "packets"),
         )
+    yield from _way_out(evidence, storm, served)
+
+
+def _way_out(
+    evidence: Evidence, storm: StormResult, served: list[WatchdogMessage]
+) -> Iterator[Finding]:
+    """On their way out, of all times together: no fewer than the aggregate, which is without those
+    that were drained, and no more than were sent; where these are counted."""
+    every = sum(each.dropped_packets or 0 for each in served)
+    says = f"the log of {storm.switch} has {every} egress packets in {_messages(served)}, and"
+    shown = _change(evidence, storm, storm.priority, c.WATCHDOG_DROPPED_OUT_PACKETS)
+    if (shown.increase or 0) > every:
+        fact = fact_of(shown, f"<= {every}, as logged", "packets")
+        yield disagreement(f"{says} {name_of(shown)} {_grew(shown)}", fact)
+    sent = [
+        evidence.change((place.device, place.port), "priority", place.priority, c.TX_PACKETS)
+        for place in evidence.senders
+        if place.priority == storm.priority
+    ]
+    most = sum(each.increase or 0 for each in sent)
+    if every > most and all(each.increase is not None for each in sent):
+        named = ", ".join(map(name_of, sent))
+        fact = Fact(name=named, measured=most, bound=f">= {every}, as logged", unit="packets")
+        yield disagreement(f"{says} only {most} were sent ({named})", fact)
 
 
 def _last(evidence: Evidence, storm: StormResult, counter: str) -> int | None:

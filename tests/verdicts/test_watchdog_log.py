@@ -129,6 +129,22 @@ OTHERWISE = {
         logged(three(), counts={**LAST, c.WATCHDOG_DROPPED_IN_PACKETS: 7}),
         "the log of sw has 6 ingress packets in 3 messages, and sw p3 priority 3",
     ),
+    "fewer egress packets of an earlier time than were dropped in all": (
+        logged(
+            (three()[0], replace(three()[1], dropped_packets=1), *three()[2:]),
+            {**SHUT, c.WATCHDOG_DROPPED_OUT_PACKETS: 100},
+        ),
+        "the log of sw has 81 egress packets in 3 messages, and sw p3 priority 3 "
+        "watchdog_dropped_out_packets grew by 100",
+    ),
+    "more egress packets of an earlier time than were sent": (
+        logged((three()[0], replace(three()[1], dropped_packets=10**9), *three()[2:])),
+        "the log of sw has 1000000080 egress packets in 3 messages, and only ",
+    ),
+    "served again before it was shut": (
+        logged((three()[1], three()[0], *three()[2:])),
+        "the log of sw says twice in turn that queue 3 of p3 was shut: ",
+    ),
     "off": (logged((), missing="it does not show its log"), "sw: it does not show its log"),
     "cleared": (
         logged(three(), before=three(), messages=three()[:3], noted=3, kept=3),
