@@ -1,6 +1,8 @@
 """A PFC watchdog shuts a queue that is paused without end, as a broken receiver does, and no other.
 
-The receiver pauses one of two classes, by pause frames of its own. Half of the line is used.
+The receiver pauses one of two classes, by pause frames of its own. Half of the line is used. The
+multiplier is none of 1, and the storms are so long that a switch which does not multiply, or takes
+twice as long, is seen.
 """
 
 from dataclasses import replace
@@ -15,13 +17,13 @@ SHARE = 0.25  # of line rate, each of two
 FAST = WatchdogTimes(
     on=True,
     interval_ms=100,
-    shutdown_multiplier=1,
+    shutdown_multiplier=3,
     auto_restore_multiplier=2,
     fixed_restore_multiplier=0,
 )
 SLOW = replace(FAST, interval_ms=1000, shutdown_multiplier=5)  # SONiC's longest
-SHORT_MS, LONG_MS = 50, 250  # shut after 100 ms, or one look of the switch (100 ms) later
-TIMES, APART_S = 3, 0.5  # served again after 200 ms without a pause, or one look later
+SHORT_MS, LONG_MS = 220, 450  # shut after 300 ms, or one look of the switch (100 ms) later
+TIMES, APART_S = 3, 0.8  # served again after 200 ms without a pause, or one look later
 
 
 @pytest.mark.requires(

@@ -270,7 +270,7 @@ FAULTS: tuple[Declared, ...] = (
         name="somebody-stops-the-watchdog",
         what="the PFC watchdog is stopped at all ports",
         how=(fault("somebody", SW, command="sudo pfcwd stop"),),
-        when="experiment 'storms of 250 ms': quiet window",
+        when="experiment 'storms of 450 ms': quiet window",
         red=("watchdog",),
         says=(SW, "watchdog"),
         switches=("sonic",),
