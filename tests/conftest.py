@@ -99,7 +99,8 @@ RUN_WHOLE_PROGRAMS = frozenset(
 """Files of which each test takes seconds: labtests as a user starts it, or a lab that is served."""
 
 ON_EACH_PLATFORM = re.compile(
-    r"test_suites_pass_with_their_controls_red_and_all_is_put_back\[(s1 |s2 |as inst|ecn|watchd)"
+    r"test_suites_pass_with_their_controls_red_and_all_is_put_back"
+    r"\[(s1 |s2 |as inst|ecn|watchd|roce)"
 )
 """S1-S3 and a platform's own suites, which are always run."""
 

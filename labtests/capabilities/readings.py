@@ -68,9 +68,9 @@ class PfcWarning:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchdogMessage:
     """A device has logged that its PFC watchdog shut a queue, or served it again. `device_s`: by
-    its own clock, in whole seconds, of which the rest is cut off. The packets are those that were
-    dropped meanwhile, on their way out through the queue and in through the port, of a queue that
-    is served again."""
+    its own clock, as finely as the log has it, mostly in whole seconds; the rest is cut off. The
+    packets are those that were dropped meanwhile, on their way out through the queue and in through
+    the port, of a queue that is served again."""
 
     port: str
     queue: int

@@ -33,7 +33,7 @@ def counted_apart(evidence: Evidence, queue: int) -> Verdict:
         _counted_apart(evidence, queue),
         passing=f"{sent.increase} packets of RoCE forwarded, as queue {queue} says, none lost",
         remedy="look whether other traffic has the priority of RoCE, or whether somebody has "
-        "changed what RoCE mode sets (`nv show qos roce`)",
+        "changed what RoCE mode sets",
     )
 
 

@@ -29,6 +29,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     failed,
+    missing,
     name_of,
     passed,
     unproven,
@@ -83,10 +84,16 @@ def _of_others(storm: StormResult, new: list[WatchdogMessage]) -> Iterator[Findi
 
 
 def _in_turn(storm: StormResult, new: list[WatchdogMessage]) -> Iterator[Finding]:
-    """A queue is shut again only when it is served again. A log has its lines in their order, and
-    stamps of one second leave nothing else to tell."""
+    """A queue is shut first, and again only when it is served again. A log has its lines in their
+    order, and stamps of one second leave nothing else to tell."""
     for queue in range(8):
-        for one, other in pairwise(_ours(storm, new, queue)):
+        ours = _ours(storm, new, queue)
+        if ours and ours[0].what == "restored":
+            yield unproven(
+                f"the log of {storm.switch} says that queue {queue} of {storm.switch_port} was "
+                f"served again before it was shut: {ours[0].text}"
+            )
+        for one, other in pairwise(ours):
             if one.what == other.what:
                 yield unproven(
                     f"the log of {storm.switch} says twice in turn that queue {queue} of "
@@ -170,8 +177,11 @@ def _way_out(
     every = sum(each.dropped_packets or 0 for each in served)
     says = f"the log of {storm.switch} has {every} egress packets in {_messages(served)}, and"
     shown = _change(evidence, storm, storm.priority, c.WATCHDOG_DROPPED_OUT_PACKETS)
+    bound = f"<= {every}, as logged"
+    if shown.increase is None and evidence.has(shown):
+        yield missing(shown, bound, "packets")
     if (shown.increase or 0) > every:
-        fact = fact_of(shown, f"<= {every}, as logged", "packets")
+        fact = fact_of(shown, bound, "packets")
         yield disagreement(f"{says} {name_of(shown)} {_grew(shown)}", fact)
     sent = [
         evidence.change((place.device, place.port), "priority", place.priority, c.TX_PACKETS)

@@ -416,6 +416,19 @@ def test_what_the_clock_says_of_its_source_is_no_configuration(bench, driver, be
     assert driver.watchdog_log().missing == ""
 
 
+def test_a_configuration_that_is_cut_behind_a_word_about_the_clock_has_no_end(bench, driver):
+    """A banner may say it, too."""
+    run, clock = bench.run, "08:00:00.000 UTC Wed May 29 2024\n"
+
+    def cut(command, **more):
+        reply = run(command)
+        return replace(reply, text=reply.text.replace(clock, "Warning: No NTP at this site.\n"))
+
+    bench.run = cut
+    with pytest.raises(UnreadableOutput, match="there is no line"):
+        driver.pfc(IN)
+
+
 def test_what_a_class_may_hold_is_what_is_in_force_and_acts_on_packets(bench, driver):
     driver.set_pfc(OUT, PfcSetting(mode="on", priorities=frozenset({5})))
     (shown,) = driver.memory_limits(OUT).priorities

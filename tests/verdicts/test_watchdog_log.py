@@ -145,6 +145,10 @@ OTHERWISE = {
         logged((three()[1], three()[0], *three()[2:])),
         "the log of sw says twice in turn that queue 3 of p3 was shut: ",
     ),
+    "served again before it was shut, each time": (
+        logged(tuple(each for n in (0, 2, 4) for each in (three()[n + 1], three()[n]))),
+        "the log of sw says that queue 3 of p3 was served again before it was shut: 1000010",
+    ),
     "off": (logged((), missing="it does not show its log"), "sw: it does not show its log"),
     "cleared": (
         logged(three(), before=three(), messages=three()[:3], noted=3, kept=3),
@@ -180,6 +184,20 @@ def test_a_log_that_says_otherwise_or_is_not_whole_proves_nothing(what):
     verdict = shut_in_time(seen)
     assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
     assert says in verdict.because
+
+
+def test_what_was_dropped_in_all_has_to_be_a_number_where_it_is_counted():
+    seen = logged(three(), {**SHUT, c.WATCHDOG_DROPPED_OUT_PACKETS: 120})
+    assert shut_in_time(seen).outcome is Outcome.PASS
+    after = tuple(
+        replace(each, value=None, missing="N/A")
+        if each.counter == c.WATCHDOG_DROPPED_OUT_PACKETS
+        else each
+        for each in seen.after
+    )
+    verdict = shut_in_time(replace(seen, after=after))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "watchdog_dropped_out_packets" in verdict.because
 
 
 def test_log_and_display_that_disagree_are_no_failure_either():

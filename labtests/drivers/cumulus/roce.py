@@ -75,7 +75,8 @@ class RoceView:
 
 
 def parse_roce(reply: Reply) -> dict[str, RoceView]:
-    """`nv show qos roce`, where RoCE mode is on. Packet trimming is refused: it is not known."""
+    """`nv show qos roce`, where RoCE mode is on. Raises UnreadableOutput, for packet trimming, too:
+    it is not known."""
     shown, title = read_ruled(reply), "RoCE pool config"
     shown.only("", _CLASSES, _SERVED, title, "Exception List")  # of all that is told above
     if "Exception List" not in shown.blocks:
@@ -98,7 +99,7 @@ def _expect_each(reply: Reply, many: int, lists: Iterable[str]) -> None:
 
 
 def parse_roce_status(reply: Reply) -> dict[str, RoceView]:
-    """`nv show interface PORT qos roce status`: of RoCE and CNPs."""
+    """`nv show interface PORT qos roce status`: of RoCE and CNPs. Raises UnreadableOutput."""
     shown, pools = read_ruled(reply), "RoCE Pool Status"
     shown.only("", _CLASSES, _SERVED, pools)
     if not list(shown.rows(pools, {**_POOL, **_USED})):
@@ -130,7 +131,8 @@ _READ = {
 
 
 def parse_roce_counters(reply: Reply) -> dict[str, int | None]:
-    """`nv show interface PORT qos roce counters`: None for n/a, and for what is rounded."""
+    """`nv show interface PORT qos roce counters`: None for n/a, and for what is rounded. Raises
+    UnreadableOutput."""
     shown = read_ruled(reply)
     shown.only("")
     told = shown.values(_COUNTED)

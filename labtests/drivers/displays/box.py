@@ -55,7 +55,7 @@ def first_said(
 ) -> dict[str, str]:
     """What the first line says in which each of these is found, by the names of its groups; "" for
     one that says nothing, but for one that is `needed`: it stands in such a line. Other lines are
-    not read."""
+    not read. Raises UnreadableOutput."""
     found: dict[str, str] = {}
     for text in whole_lines(reply):
         for shape in (each for each in shapes if not each.groupindex.keys() & found.keys()):
@@ -72,7 +72,8 @@ TOTAL = re.compile(r"Total entries displayed:\s*([0-9]{1,6})")
 
 
 def expect_total(reply: Reply, shown: int) -> None:
-    """The answer says how many entries it has, once and at its end, and has so many."""
+    """The answer says how many entries it has, once and at its end, and has so many. Raises
+    UnreadableOutput."""
     texts = [text.strip() for text in whole_lines(reply) if text.strip()]
     totals = [int(match[1]) for text in texts if (match := TOTAL.fullmatch(text))]
     if not totals or TOTAL.fullmatch(texts[-1]) is None:

@@ -31,7 +31,7 @@ class LogOf(Generic[M]):
     passed: Callable[[re.Match[str]], bool] = lambda entry: False
 
     def read(self, reply: Reply, texts: Iterable[str], *, noted: int, kept: int) -> DeviceLog[M]:
-        """Of so many messages that there were, so many are still there."""
+        """Of so many messages that there were, so many are still there. Raises UnreadableOutput."""
         about = [text for text in texts if self.about.search(text)]
         if len(about) > _MOST_LINES:
             refuse(reply, f"it has {len(about)} lines about one thing, and no log has")

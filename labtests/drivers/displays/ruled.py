@@ -39,13 +39,13 @@ class Ruled:
     blocks: Mapping[str, tuple[tuple[str, ...], ...]]
 
     def only(self, *titles: str) -> None:
-        """Whatever else is shown may be what matters."""
+        """Whatever else is shown may be what matters. Raises UnreadableOutput."""
         if odd := self.blocks.keys() - set(titles):
             refuse(self.reply, f"it has a table {excerpt(min(odd), 80)!r}")
 
     def values(self, looks: Looks) -> dict[str, str]:
         """The values that are in operation, or where there is none applied, by the names that lead
-        to each. A name without any is a heading."""
+        to each. A name without any is a heading. Raises UnreadableOutput."""
         found: dict[str, str] = {}
         path: list[str] = []
         heading = False
@@ -73,7 +73,7 @@ class Ruled:
         found[name] = value
 
     def rows(self, title: str, looks: Looks) -> Iterator[dict[str, str]]:
-        """Each row of a table, by its heads."""
+        """Each row of a table, by its heads. Raises UnreadableOutput."""
         heads, *rows = self._rows(title)
         for row in rows:
             found = dict(zip(heads, (cell.strip() for cell in row), strict=True))
@@ -95,7 +95,7 @@ class Ruled:
 
 
 def read_ruled(reply: Reply) -> Ruled:
-    """An answer that is such a display."""
+    """An answer that is such a display. Raises UnreadableOutput."""
     lines = [line.rstrip() for line in whole_lines(reply)]
     blocks: dict[str, list[str]] = {"": []}
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

@@ -78,15 +78,19 @@ class Nested(Section):
 class Indented:
     """A configuration in which a blank at the beginning says what stands under what. It has no end
     of its own, so another command's answer stands behind it on a line of its own; where that line
-    (`end`) is missing, the configuration was cut. Comments are passed over."""
+    (`end`) is missing, the configuration was cut. Lines `beside` may stand behind it. Comments are
+    passed over."""
 
     end: Shape
     comment: str
     cut_remedy: str
+    beside: Shape | None = None
 
     def sections(self, reply: Reply) -> tuple[Nested, ...]:
-        """Every section, in order."""
+        """Every section, in order. Raises UnreadableOutput."""
         texts = [line.rstrip() for line in whole_lines(reply) if line.strip()]
+        while texts and self.beside and self.beside.pattern.fullmatch(texts[-1].strip()):
+            texts.pop()
         if not texts or self.end.pattern.fullmatch(texts[-1].strip()) is None:
             refuse(reply, f"there is no line `{self.end.begins}` behind it", self.cut_remedy)
         kept = [text for text in texts[:-1] if not text.lstrip().startswith(self.comment)]

@@ -17,7 +17,8 @@ from labtests.transport.asking import Asking, both
 from labtests.transport.protocol import Reply
 
 _CONFIGURATION = Indented(
-    end=NXOS.shape(f"({SHOWN.shape.text})|{BESIDE}"),
+    end=NXOS.shape(SHOWN.shape.text),
+    beside=NXOS.shape(BESIDE),
     comment="!",
     cut_remedy="the output seems cut off; check that paging is off (`terminal length 0`), and that "
     "this software takes two commands on one line (` ; `)",

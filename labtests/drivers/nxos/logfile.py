@@ -57,7 +57,7 @@ _LOG = LogOf(about=re.compile(r"\S"), entry=_ENTRY, reads=_message)  # none else
 
 
 def read_log(reply: Reply) -> DeviceLog[WatchdogMessage]:
-    """Lines, then how many the file has, and the clock."""
+    """Lines, then how many the file has, and the clock. Raises UnreadableOutput."""
     *texts, shown = [text for text in whole_lines(reply) if not _BESIDE.pattern.fullmatch(text)]
     clock, count = _CLOCK.first([shown]), texts.pop() if texts else ""
     if not clock or re.fullmatch("[0-9]{1,9}", count) is None:
