@@ -53,9 +53,9 @@ def log_doubts(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
             new = since(before.messages, after.messages)
             yield from _in_order(before, after, new)
             yield from _of_others(storm, new)
-            yield from _in_turn(storm, new)
             yield from _as_often(evidence, storm, new)
             yield from _as_many(evidence, storm, new)
+            yield from _in_turn(storm, new)
 
 
 def _in_order(
