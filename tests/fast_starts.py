@@ -20,8 +20,11 @@ IMPORTED = (
     *("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx"),
     *("labtests.history.background", "labtests.history.entering", "labtests.transport.ssh.cli"),
 )
-FORKED = ("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning")
-"""For a run of pytest, where warnings are errors."""
+FORKED = (
+    *("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"),
+    *("-p", "no:hypothesispytest"),
+)
+"""For a run of pytest, where warnings are errors; hypothesis would be imported when it ends."""
 
 
 class FastStarts:

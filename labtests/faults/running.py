@@ -25,6 +25,8 @@ from labtests.faults.suites import SUITES
 
 ENDS_WITHIN_S = 900.0
 LONGEST_WORDS = 1500
+BARE = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+"""Words for pytest: it keeps nothing beside the suites, and imports nothing that they do not need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ class Bench:
 
     def _judged(self, declared: Declared, suite: str, folder: Path) -> Heard:
         typed = self.command(declared, suite)[1:]
-        words = module_command("pytest", *typed, "-p", "no:cacheprovider", "--run-dir", str(folder))
+        words = module_command("pytest", *typed, *BARE, "--run-dir", str(folder))
         inherited = {name for name in os.environ if name.startswith(("LABTESTS_", "PYTEST_"))}
         try:
             done = subprocess.run(

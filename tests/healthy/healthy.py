@@ -22,6 +22,8 @@ from typing import Any
 
 from labs import SHAPES, made
 
+from labtests.faults.running import BARE
+
 ROOT = Path(__file__).parents[2]
 SHIPPED = tuple(sorted((ROOT / "testbeds").glob("*.yaml")))
 ENDS_WITHIN_S = 3600
@@ -86,7 +88,7 @@ def run(job: Job, folder: Path, more: list[str], start: Start = started) -> list
     """All suites of one lab."""
     target = folder / f"{job.name}-{job.seed}"
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
-    words = ["pytest", "suites", "-p", "no:cacheprovider", "-q"]
+    words = ["pytest", "suites", *BARE, "-q"]
     words += [*job.options, "--seed", str(job.seed), "--run-dir", str(target), *more]
     started_s = time.monotonic()
     code, said = start(words, clean, folder / f"{job.name}-{job.seed}.txt")
