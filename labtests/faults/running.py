@@ -26,7 +26,7 @@ from labtests.faults.suites import SUITES
 ENDS_WITHIN_S = 900.0
 LONGEST_WORDS = 1500
 BARE = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-"""Words for pytest: it keeps nothing beside the suites, and imports nothing that they do not need."""
+"""Words for pytest: it keeps nothing beside the suites and imports nothing that is not needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
