@@ -11,7 +11,7 @@ from labtests.report.suites import Spot, Suite
 from labtests.report.text import grouped, short_port
 
 HOST_W, HOST_H, ROW, LINE = 158.0, 44.0, 84.0, 18.0
-SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W = 216.0, 176.0, 72.0, 16.0, 8.0
+SWITCH_W, GAP, SHORT_GAP, TOP, LETTER_W, BOLD_W = 216.0, 176.0, 72.0, 16.0, 8.0, 9.0
 SENDERS_AT_MOST = 8
 """More are folded into one line below the picture."""
 
@@ -189,11 +189,12 @@ class _Layout:
                      if end.device in self._switches), default=0)  # fmt: skip
         self._first_gap = max(GAP, 124.0 + LETTER_W * named)
         self._gap = max([SHORT_GAP, 20.0 + LETTER_W * named]
-                        + [24 + LETTER_W * len(words.text) for words in lost])  # fmt: skip
+                        + [24 + BOLD_W * len(words.text) for words in lost])  # fmt: skip
 
     def _room(self, device: str) -> float:
-        """What its longest fact takes, in bold."""
-        return max((24 + LETTER_W * len(w.text) for w in self._lines(device)), default=0.0)
+        """What its longest fact takes."""
+        return max((24 + (BOLD_W if words.bad else LETTER_W) * len(words.text)
+                    for words in self._lines(device)), default=0.0)  # fmt: skip
 
     def picture(self) -> LabPicture:
         """All of it."""

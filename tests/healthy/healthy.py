@@ -4,7 +4,9 @@
 
 Runs `pytest suites --dry-run` on the shipped testbeds with each seed, and on the testbeds that
 labs.py makes from the first one, a process each, as many at once as there are CPUs. Prints a line
-for each suite of each: testbed, suite, outcome, seconds, and what it says.
+for each suite of each: testbed, suite, outcome, seconds, and what it says. What a lab said is kept
+in a file (--results) when its run ends, so that a night that was stopped goes on where it was; it
+counts for the same words on the same commit only, and never where files differ from the commit's.
 """
 
 import argparse
@@ -16,7 +18,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from labs import SHAPES, made
 from labtests.faults.running import BARE
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "reports" / "healthy.jsonl"
 SHIPPED = tuple(sorted((ROOT / "testbeds").glob("*.yaml")))
 ENDS_WITHIN_S = 3600
 HEALTHY = ("pass", "skipped")
@@ -102,6 +106,57 @@ def run(job: Job, folder: Path, more: list[str], start: Start = started) -> list
     return told
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What runs of one commit, with these further words for pytest, have said so far."""
+
+    file: Path
+    commit: str
+    more: list[str]
+
+    def of(self, job: Job) -> list[Told]:
+        """Of its run; empty where that has not ended."""
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.is_file() else []
+        for line in reversed(lines):
+            with suppress(ValueError):  # cut short by a kill
+                run = json.loads(line)
+                if run["run"] == self._key(job):
+                    return [Told(**told) for told in run["told"]]
+        return []
+
+    def add(self, job: Job, told: list[Told]) -> None:
+        """Unless one cannot say of which files it is."""
+        if not self.commit:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"run": self._key(job), "told": [asdict(each) for each in told]})
+        with self.file.open("a", encoding="utf-8") as file:
+            file.write(f"\n{line}")  # what a kill has cut short ends here
+
+    def _key(self, job: Job) -> list[Any]:
+        return [self.commit, job.name, job.seed, self.more]
+
+
+def commit() -> str:
+    """Of the files that run; "" where there is none."""
+    words = ["git", "-C", str(ROOT)]
+    try:
+        if subprocess.check_output([*words, "status", "--porcelain"], stderr=subprocess.DEVNULL):
+            return ""
+        return subprocess.check_output([*words, "rev-parse", "HEAD"], text=True).strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def kept_or_run(job: Job, folder: Path, kept: Kept) -> list[Told]:
+    """What its run says, or has said."""
+    told = kept.of(job)
+    if not told:
+        told = run(job, folder, kept.more)
+        kept.add(job, told)
+    return told
+
+
 def _told(job: Job, test: dict[str, Any]) -> Told:
     suite = test["id"].partition("/test_")[2]
     verdicts = [v for v in test["verdicts"] if not v["as_expected"]] or test["verdicts"]
@@ -127,14 +182,15 @@ def main() -> int:
     parser.add_argument("--lab", action="append", help="only this one; may be repeated")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at once")
     parser.add_argument("--keep", type=Path, help="a folder for testbeds and reports")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="to go on from")
     parser.add_argument("more", nargs="*", help="further words for pytest, after --")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        wrong = count = 0
+        kept, wrong, count = Kept(asked.results, commit(), asked.more), 0, 0
         with ThreadPoolExecutor(max_workers=asked.jobs) as pool:
-            for told in pool.map(lambda job: run(job, folder, asked.more), jobs(asked, folder)):
+            for told in pool.map(lambda job: kept_or_run(job, folder, kept), jobs(asked, folder)):
                 for each in told:
                     print(each, flush=True)
                     count += 1

@@ -1,9 +1,10 @@
 """The labs that `make healthy` draws: valid, repeatable, consistent, and unlike each other."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
-from healthy import seeds
+from healthy import Job, Kept, Told, kept_or_run, seeds
 from labs import SHAPES, dscp_map, made
 
 from labtests.experiment import roles_of
@@ -54,3 +55,28 @@ def test_a_map_gives_every_dscp_a_class_and_all_devices_have_the_same(kind):
 def test_seeds_as_they_are_written():
     assert seeds("1") == [1]
     assert seeds("1-3,7") == [1, 2, 3, 7]
+
+
+def test_a_night_that_was_stopped_goes_on_with_the_labs_that_are_left(tmp_path, monkeypatch):
+    ran = []
+
+    def run(job, folder, more):
+        ran.append(job.name)
+        return [Told(job.name, job.seed, "s1", "pass", 1.0, "lossless")]
+
+    monkeypatch.setattr("healthy.run", run)
+    here = Kept(tmp_path / "kept.jsonl", "abc", ["-k", "s1"])
+    first, second = Job("first", 1, []), Job("second", 1, [])
+    told = kept_or_run(first, tmp_path, here)
+    with here.file.open("a") as file:
+        file.write('\n{"run": ["abc", "second", 1')  # killed in the middle
+    assert kept_or_run(first, tmp_path, here) == told
+    kept_or_run(second, tmp_path, here)
+    kept_or_run(second, tmp_path, here)
+    assert ran == ["first", "second"]
+    for other in (replace(here, commit="abd"), replace(here, more=[]), replace(here, commit="")):
+        kept_or_run(first, tmp_path, other)
+    kept_or_run(replace(first, seed=2), tmp_path, here)
+    assert ran == ["first", "second", "first", "first", "first", "first"]
+    kept_or_run(first, tmp_path, replace(here, commit=""))
+    assert ran[6:] == ["first"], "files that differ from a commit's are run each time"

@@ -470,3 +470,23 @@ def test_every_text_stands_out_from_its_ground(text: str, ground: str) -> None:
 def test_no_colour_stands_beside_the_variables() -> None:
     beside = re.sub(r"--[\w-]+: light-dark\([^)]*\);?", "", css())
     assert set(re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[;\s])", beside)) <= {"#fff"}  # paper
+
+
+@pytest.mark.parametrize("dropped", [3_324, 507_120, 4_060_588, 1_234_567_890])
+def test_what_a_queue_dropped_stands_within_its_switch(
+    dropped: int, run: Json, verdict_of: Callable[..., Json], shown: Callable[..., Chromium]
+) -> None:
+    phase = run["tests"][0]["phases"][0]
+    for each in phase["counters"]:
+        if each["counter"] == "dropped_packets":
+            each |= {"port": "Twenty-FiveGigE1/0/13", "scope": "queue", "index": 3,
+                     "increase": dropped}  # fmt: skip
+    failed = verdict_of(outcome="fail", because="it lost some", phase=phase["name"])
+    run["tests"][0] |= {"verdicts": [failed], "outcome": "fail"}
+    ends = shown(page(run)).run(
+        "(() => { const words = [...document.querySelectorAll('.lt-picture svg text')]"
+        ".find((text) => text.textContent.endsWith('dropped')).getBBox();"
+        "const box = document.querySelector('.lt-picture rect.lt-switch').getBBox();"
+        "return [words.x + words.width, box.x + box.width]; })()"
+    )
+    assert ends[0] + 4 <= ends[1]

@@ -239,7 +239,7 @@ def test_millions_of_drops_fit_into_their_switch(
     longest = max((w.text for w in switch.lines), key=len)
 
     assert longest == "queue 3: \u2715 4\u202f060\u202f588 dropped"
-    assert switch.w >= 12 + 8 * len(longest)  # bold, at 13 px
+    assert switch.w >= 12 + 8.5 * len(longest)  # bold, at 14 px
 
 
 def test_a_suite_that_drops_on_purpose_is_not_the_picture_of_a_green_run(run: Json) -> None:
