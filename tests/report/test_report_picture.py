@@ -218,7 +218,7 @@ def test_long_facts_do_not_make_a_wide_picture(run: Json, verdict_of: Callable[.
 
     (switch,) = [box for box in drawn(run).boxes if box.switch]
 
-    assert drawn(run).width < width + 60
+    assert drawn(run).width < width + 80
     assert "".join(words.text for words in switch.lines).endswith("123\u202f456\u202f789")
 
 
