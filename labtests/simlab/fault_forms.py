@@ -175,6 +175,12 @@ FORMS: Mapping[str, FaultForm] = {
     "ignores-rate-limits": _of(
         "the port holds none of its queues to a rate, and says that it does", "port", only="switch"
     ),
+    "hasty-watchdog": _of(
+        "the port's PFC watchdog serves a queue again after half of the time without pauses that "
+        "it was told",
+        "port",
+        only="switch",
+    ),
     "ignores-remarks": _of(
         "a policy of the port gives no packet another DSCP, and says that it does",
         "port",

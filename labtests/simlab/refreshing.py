@@ -57,6 +57,7 @@ class ShownCounters:
             "ignores-remarks": self._ignore_remarks,
             "misplaces-roce": self._misplace_roce,
             "mistakes-pauses": self._mistake_pauses,
+            "hasty-watchdog": lambda fault: network.guards.hurry(self._plugged(fault)),
         }
         losses.on_heal.append(self._heal)
 
@@ -163,3 +164,4 @@ class ShownCounters:
             self._network.ignore_remarks(port, ignores=False)
             self._network.misplace_roce(port, {})
             self._network.flow_control(port).mistake_pauses()
+            self._network.guards.hurry(port, hasty=False)

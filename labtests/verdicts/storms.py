@@ -24,6 +24,10 @@ from labtests.verdicts.watchdog_log import log_doubts, logged_in_time
 SERVED_SHARE = 0.5
 """Of what was sent in the paused class: less was forwarded, and its queue was not served again. The
 suite's storms, with the longest time until a queue is served again, are a third of a phase."""
+LOOK_MS = 100
+"""So often the switch looks at its queues: a queue is shut by so much later than it has to be."""
+HELD_SHARE = 0.95
+"""Of what a queue is sent in the time for which it has to stay shut, it has dropped so much."""
 
 
 def left_alone(evidence: Evidence) -> Verdict:
@@ -78,6 +82,7 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
     if not doubts:  # else what was done to the paused queue is not known
         yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
         yield from _served_again(evidence, storm)
+        yield from _shut_long_enough(evidence, storm)
         yield from logged_in_time(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
@@ -180,11 +185,13 @@ def _by_the_watchdog(evidence: Evidence) -> Iterator[Finding]:
     yield passed(fact) if agrees else disagreement(said, fact)
 
 
-def _datagrams_per_s(evidence: Evidence, queue: int) -> float | None:
-    """So many were sent into a queue; None where a tool does not say for how long."""
+def _datagrams_per_s(evidence: Evidence, queue: int, *, held_s: float = 0) -> float | None:
+    """So many were sent into a queue, by flows that were held for so long at least; None where a
+    tool does not say for how long it sent."""
     pairs = zip(evidence.senders, evidence.flows, strict=False)
     flows = [flow for place, flow in pairs if place.queue == queue]
-    rates = [(f.sent_datagrams or 0) / f.ran_s for f in flows if f.ran_s]
+    ran = [flow for flow in flows if flow.ran_s and flow.ran_s > held_s]
+    rates = [(flow.sent_datagrams or 0) / (flow.ran_s - held_s) for flow in ran if flow.ran_s]
     return sum(rates) if rates and len(rates) == len(flows) else None
 
 
@@ -265,6 +272,38 @@ def _served_again(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
                 f"{name_of(moved)} grew by {moved.increase} of {sent.increase} packets sent: less "
                 "than a queue forwards that is served again after each storm",
                 fact_of(moved, f">= {least:.0f}", "packets"),
+            )
+
+
+def _shut_long_enough(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
+    """A queue that was shut late and is served again when the watchdog's time without pauses is
+    over has dropped what was sent into it meanwhile: no less than its flows' mean rate, since
+    nobody holds them, as before it was shut, and what waited comes on top."""
+    times, queues = evidence.watchdog, {place.queue for place in _paused(evidence, storm)}
+    if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
+        return  # nobody says for how long, or the switch does not wait for the last pause
+    shut_after_ms = times.interval_ms * times.shutdown_multiplier
+    shut_ms = storm.lasting_ms - shut_after_ms - LOOK_MS
+    shut_ms += times.interval_ms * times.auto_restore_multiplier
+    held_s = storm.times * shut_after_ms / 1000
+    for queue in sorted(queues):
+        rate = _datagrams_per_s(evidence, queue, held_s=held_s)
+        dropped = port_drops.queue_drops(evidence, queue)
+        if rate is None or dropped.increase is None:
+            yield unproven(
+                f"what queue {queue} was sent, or dropped, while it was shut is not told"
+            )
+            continue
+        least = int(HELD_SHARE * rate * storm.times * shut_ms / 1000)
+        fact = fact_of(dropped, f">= {least}", "packets", dropped.increase - least)
+        if dropped.increase >= least:
+            yield passed(fact)
+        else:
+            yield unproven(
+                f"{name_of(dropped)} grew by {dropped.increase}: fewer than it is sent in the "
+                f"{storm.times} x {shut_ms:g} ms for which it has to stay shut ({least}); it was "
+                "served again too early, or its sender sent less meanwhile",
+                fact,
             )
 
 

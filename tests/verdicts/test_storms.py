@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 from handmade import reading
-from handmade_loads import load
+from handmade_loads import SENT, load
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import StormResult
+from labtests.capabilities.records import WatchdogTimes
 from labtests.verdicts import Outcome, dropped_all, kept_through, left_alone, shut_in_time
 
 PORT = ("sw", "p3")
@@ -47,6 +48,47 @@ def test_every_storm_has_shut_the_queue_and_it_is_served_again():
         "3 pause storms of 250 ms on priority 3 shut the queue each time; it was served again, and "
         "the other queues lost nothing"
     )
+
+
+TIMES = WatchdogTimes(
+    on=True,
+    interval_ms=100,
+    shutdown_multiplier=1,
+    auto_restore_multiplier=4,
+    fixed_restore_multiplier=0,
+)
+
+
+def shut_for_long(*, ran_s=10.3, times=TIMES, **more):
+    """Of 90 000 datagrams in 10 s the queue is to drop those of 3 x (250 - 100 - 100 + 400) ms."""
+    seen = stormy(SHUT, **more)
+    flows = tuple(replace(flow, ran_s=ran_s) for flow in seen.flows)
+    return shut_in_time(replace(seen, flows=flows, watchdog=times))
+
+
+def test_a_queue_that_is_served_again_too_early_has_dropped_too_little():
+    least = int(0.95 * SENT[3] / 10 * 3 * 0.45)
+    assert shut_for_long(dropped=(least, 0)).outcome is Outcome.PASS
+    early = shut_for_long(dropped=(least - 1, 0))
+    assert early.outcome is Outcome.INCONCLUSIVE
+    assert early.because.startswith(
+        f"sw p3 queue 3 dropped_packets grew by {least - 1}: fewer than it is sent in the 3 x 450 "
+        f"ms for which it has to stay shut ({least})"
+    )
+    assert shut_for_long(dropped=(least, 0), ran_s=None).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        None,
+        replace(TIMES, auto_restore_multiplier=None),
+        replace(TIMES, auto_restore_multiplier=0),
+        replace(TIMES, fixed_restore_multiplier=2),
+    ],
+)
+def test_nobody_says_how_long_a_queue_stays_shut_that_does_not_wait_for_the_last_pause(times):
+    assert shut_for_long(dropped=(40, 0), times=times).outcome is Outcome.PASS
 
 
 def test_storms_that_are_too_short_have_shut_none():

@@ -20,6 +20,7 @@ TIMES = WatchdogTimes(
     fixed_restore_multiplier=0,
 )
 AHEAD = 1_000_000.0  # of the switch's clock, s
+RAN_S = 2000.0  # so slowly that 40 are what a shut queue is sent
 BEGUN = (10.2, 11.0, 11.8)
 SPANS = tuple((begun, begun + 0.4) for begun in BEGUN)
 LAST = {c.WATCHDOG_LAST_DROPPED_PACKETS: 40, c.WATCHDOG_LAST_DROPPED_IN_PACKETS: 2}
@@ -68,7 +69,9 @@ def logged(new, grew=SHUT, *, before=(), judged=(40, 0), counts=None, **more):
         messages=(*before, *new),
         clock=clock(16.1),
     )
-    return replace(seen, watchdog=TIMES, watchdog_logs=((then, replace(now, **more)),))
+    flows = tuple(replace(flow, ran_s=RAN_S) for flow in seen.flows)
+    seen = replace(seen, flows=flows, watchdog=TIMES)
+    return replace(seen, watchdog_logs=((then, replace(now, **more)),))
 
 
 def clock(lab_s, ahead_s=AHEAD):

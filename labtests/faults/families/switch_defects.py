@@ -41,6 +41,14 @@ FAULTS: tuple[Declared, ...] = (
         switches=("sonic",),
     ),
     _of(
+        name="a-watchdog-serves-a-queue-too-early",
+        what="the PFC watchdog waits half as long as it was told before it serves a queue again",
+        how=(fault("hasty-watchdog", SW, OUT),),
+        red=("watchdog",),
+        says=(SW, OUT, "it was served again too early"),
+        switches=("nxos", "sonic"),
+    ),
+    _of(
         name="a-port-of-the-receiver-takes-the-dscp-for-roce",
         what="the receiver's port puts any packet with a DSCP of RoCE into RoCE's queue",
         how=(fault("ignores-udp-port", SW, OUT),),
