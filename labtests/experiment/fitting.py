@@ -28,6 +28,9 @@ ROCE_FRAME_BYTES = 14 + 20 + 8 + 12 + 4 + 4
 NEAR = 4
 """Times the bottleneck's rate: healthy labs have 40 Gb/s into 10, which DCQCN holds; 10 into 1
 lost packets, and left a third of the line free."""
+HELD = 16
+"""Senders that DCQCN alone holds: of 25 Gb/s each into 25, 16 lost nothing, and 32 lost packets
+(what each has to slow down to is near what its RP adds at a time)."""
 PMAX, SPEEDS_UP_S = 0.1, 300e-6
 """The curve's default (Comware, DCQCN's paper), and mlx5's rpg_time_reset by default."""
 LONG_DATAGRAM_BYTES = 65500  # iperf3's longest, in fragments
@@ -131,6 +134,11 @@ def fastest_at_the_ends(senders: Sequence[Role]) -> tuple[Role, ...]:
         return tuple(senders)
     first, last = by_speed[:2]
     return (first, *(role for role in senders if role not in (first, last)), last)
+
+
+def held_alone(senders: Sequence[Role]) -> tuple[Role, ...]:
+    """As many of them as DCQCN holds without PFC, the first and the last among them."""
+    return tuple(senders if len(senders) <= HELD else (*senders[: HELD - 1], senders[-1]))
 
 
 def fastest_without_a_queue(senders: Sequence[Role], line: float) -> Role:

@@ -19,6 +19,7 @@ from labtests.experiment.fitting import (
     expect_room,
     fastest_at_the_ends,
     fastest_without_a_queue,
+    held_alone,
     one_packet_bytes,
     other_trunks,
     payload_share,
@@ -186,10 +187,11 @@ class Traffic:
         )
 
     def rdma(self, early: Class, late: Class, *, pair: bool = False) -> tuple[SenderPart, ...]:
-        """Every sender as fast as it can by ib_send_bw; the others later, one after the other, in
-        another class. `pair`: the first and the last of them only, so that no two queue pairs are
-        in one queue: where nothing slows them, they would leave each other next to nothing."""
-        senders = fastest_at_the_ends(self.roles.senders)
+        """Every sender (of more than DCQCN alone holds, some) as fast as it can by ib_send_bw; the
+        others later, one after the other, in another class. `pair`: the first and the last of them
+        only, so that no two queue pairs are in one queue: where nothing slows them, they would
+        leave each other next to nothing."""
+        senders = held_alone(fastest_at_the_ends(self.roles.senders))
         for alone in (senders[0], senders[-1]):  # in controls
             expect_overload(alone, self.roles.line_bits_per_s)
         senders = (senders[0], senders[-1]) if pair else senders

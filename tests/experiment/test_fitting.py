@@ -13,6 +13,7 @@ from labtests.experiment.fitting import (
     expect_marks_in_time,
     expect_near_rates,
     fastest_at_the_ends,
+    held_alone,
     one_packet_bytes,
     payload_share,
     spread,
@@ -101,6 +102,12 @@ def test_the_fastest_links_are_first_and_last_and_equal_ones_stay_in_order():
     assert names(fastest_at_the_ends(roles(10, 10, 10))) == ["h1", "h2", "h3"]
     assert names(fastest_at_the_ends(roles(1, 10, 25))) == ["h3", "h1", "h2"]
     assert names(fastest_at_the_ends(roles(25, 1, 10))) == ["h1", "h2", "h3"]
+
+
+def test_of_many_senders_dcqcn_alone_gets_as_many_as_it_holds():
+    assert names(held_alone(roles(10, 10, 10))) == ["h1", "h2", "h3"]
+    assert len(held_alone(roles(*(25,) * 16))) == 16
+    assert names(held_alone(roles(*(25,) * 32))) == [*(f"h{n}" for n in range(1, 16)), "h32"]
 
 
 def test_senders_that_can_not_fill_the_bottleneck_are_told_by_their_links():

@@ -94,6 +94,7 @@ SHAPES = (
     Shape(name="1g", senders=((0, 1),) * 3, receiver=(0, 1)),
     Shape(name="10g-slow-last", senders=((0, 10), (0, 10), (0, 1)), receiver=(0, 10)),
     Shape(name="10g-eight", senders=((0, 10),) * 8, receiver=(0, 10)),
+    Shape(name="25g-thirty-two", senders=((0, 25),) * 32, receiver=(0, 25), longest_m=300),
     Shape(name="10g-map", senders=((0, 10),) * 2, receiver=(0, 10), map="permuted"),
     Shape(name="10g-three-queues", senders=((0, 10),) * 2, receiver=(0, 10), map="folded"),
     Shape(name="25g-4200", senders=((0, 25),) * 4, receiver=(0, 25), mtu_bytes=4200),
