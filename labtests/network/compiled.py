@@ -21,17 +21,32 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 FUNCTIONS: list[Any] = []
 """All that are compiled, as numba's dispatchers."""
+CALLS: list[Any] = []
+"""What stands in a caller for those of them that are called."""
+
+
+def _made(function: Function, inline: bool) -> Any:
+    return numba().njit(nogil=True, error_model="numpy", forceinline=inline)(function)
 
 
 def _numba(inline: bool) -> Callable[[Function], Function]:
-    compiler = numba()  # not needed when interpreted
-
     def decorate(function: Function) -> Function:
-        made: Any = compiler.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
-        FUNCTIONS.append(made)
-        return cast(Function, made)
+        FUNCTIONS.append(_made(function, inline))
+        return cast(Function, FUNCTIONS[-1])
 
     return decorate
+
+
+def _called(function: Function) -> Function:
+    """numba clears room for a call's result where a function begins, whether it then calls or not;
+    with a function of nothing else between them, copied into its caller, only where it calls."""
+    apart = _numba(inline=False)(function)
+
+    def call(*arguments: Any) -> Any:
+        return apart(*arguments)
+
+    CALLS.append(_made(cast(Function, call), inline=True))
+    return cast(Function, CALLS[-1])
 
 
 def keep_in(folder: Path) -> None:
@@ -68,8 +83,10 @@ def _plain(function: Function) -> Function:
     return function
 
 
-compiled: Callable[[Function], Function] = _plain if INTERPRETED else _numba(inline=False)
-"""Decorator of every function of the event loop."""
+entered: Callable[[Function], Function] = _plain if INTERPRETED else _numba(inline=False)
+"""Decorator of those functions of the event loop that Python calls (ahead.py)."""
+compiled: Callable[[Function], Function] = _plain if INTERPRETED else _called
+"""Of those that only others of them call."""
 inlined: Callable[[Function], Function] = _plain if INTERPRETED else _numba(inline=True)
 """The same for those that most events pass through: copied into their callers. A call costs about
 as much as the work of a short function, so this makes the loop faster by half."""

@@ -1,6 +1,6 @@
 """The event loop: ports start frames, frames arrive, timers run out, flows go on."""
 
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import entered, inlined
 from labtests.network.events import next_slot, schedule
 from labtests.network.hosting import next_from_host, packet_at_once, wake_flow
 from labtests.network.pause_frames import pause_frame
@@ -73,7 +73,7 @@ def happen(t: State, slot: int) -> None:
         transmit(t, p, k)
 
 
-@compiled
+@entered
 def advance(t: State, until: int) -> bool:
     """Everything up to `until` ps has happened; False: it stopped early for want of packets."""
     clock = clock_at(t, 0)
@@ -90,7 +90,7 @@ def advance(t: State, until: int) -> bool:
     return False
 
 
-@compiled
+@entered
 def cut_port(t: State, p: int) -> None:
     """Port p's link is down: what is on its wire, or queued in a switch for it, is lost."""
     port = port_at(t, p)

@@ -1,6 +1,6 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import entered, inlined
 from labtests.network.events import schedule, wake_by, wake_port
 from labtests.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.network.tables import NEVER, NONE, TRUST_DSCP, State
@@ -15,7 +15,7 @@ def host_priority(t: State, host: int, dscp: int, pcp: int) -> int:
     return 0 if pcp == NONE else int(pcp)
 
 
-@compiled
+@entered
 def choose_lane(t: State, f: int) -> None:
     """The lane of its NIC in which flow f sends is that of its DSCP, or tag, now."""
     flow = flow_at(t, f)
@@ -69,7 +69,7 @@ def wake_flow_by(t: State, f: int, time: int) -> None:
     wake_by(t, 3 * clock_at(t, 0).ports + 2 * f, time)
 
 
-@compiled
+@entered
 def unschedule_flow(t: State, f: int) -> None:
     """Flow f looks at its timers at no time, until it is woken."""
     schedule(t, 3 * clock_at(t, 0).ports + 2 * f, NEVER)

@@ -64,6 +64,13 @@ def tuple_hash(t: State, k: int) -> int:
 
 
 @inlined
+def remainder(number: int, ways: int) -> int:
+    """number % ways; of a power of two, as most are, without a division, which is dear."""
+    below = ways - 1
+    return int(number % ways if ways & below else number & below)
+
+
+@inlined
 def balanced(t: State, s: int, k: int, row: int) -> int:
     """The port of path `row` by which packet k leaves switch s."""
     path = path_at(t, row)
@@ -71,7 +78,7 @@ def balanced(t: State, s: int, k: int, row: int) -> int:
         number = random_below(t, SPRAYED)
     else:
         number = mixed(tuple_hash(t, k), switch_at(t, s).hash_seed)
-    chosen = int(path.ports[number % path.ways])
+    chosen = int(path.ports[remainder(number, path.ways)])
     if port_at(t, chosen).up:
         return chosen
     left = 0

@@ -19,7 +19,7 @@ for it is dropped, until the first poll without a pause in force; what comes in 
 on.
 """
 
-from labtests.network.compiled import compiled
+from labtests.network.compiled import compiled, entered
 from labtests.network.events import wake_by
 from labtests.network.memory import is_dynamic, recount_lossy
 from labtests.network.pausing import hold, paused_queue
@@ -134,7 +134,7 @@ def shut(t: State, p: int, i: int) -> None:
         start_dropping(t, p, i)
 
 
-@compiled
+@entered
 def restore(t: State, p: int, i: int) -> None:
     """Priority i of port p, which was shut, works as before."""
     guard = guard_at(t, 8 * p + i)
@@ -159,7 +159,7 @@ def poll(t: State, p: int) -> None:
                 shut(t, p, i)
 
 
-@compiled
+@entered
 def watch_pauses(t: State, p: int) -> None:
     """Poll if that is due; see to it that port p's timer wakes for the next poll."""
     timer = guard_at(t, 8 * p)

@@ -49,8 +49,9 @@ def update_average(t: State, q: int) -> None:
     weight = queue.newest_weight
     if queue.packets == 0:
         frame_ps = TYPICAL_FRAME_BYTES * port_at(t, q >> 3).ps_per_byte
-        idle = (clock_at(t, 0).now - queue.empty_since) // frame_ps
-        queue.average_cells *= power(1.0 - weight, idle)
+        idle_ps = clock_at(t, 0).now - queue.empty_since
+        if idle_ps >= frame_ps:  # else the division, which is dear, says 0
+            queue.average_cells *= power(1.0 - weight, idle_ps // frame_ps)
     queue.average_cells += weight * (queue.cells - queue.average_cells)
 
 

@@ -24,7 +24,7 @@ share is never reached (S22), so none is kept. A queue may have limits of its ow
 cells or packets (a Linux box has nothing else: bfifo, pfifo).
 """
 
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.rows import lane_at, packet_at, port_at, queue_at, switch_at
 from labtests.network.tables import NONE, State
 
@@ -191,7 +191,7 @@ def book_lossy(t: State, q: int, cells: int) -> None:
     switch.egress_used += max(0, queue.lossy_cells - switch.egress_guaranteed_cells) - before
 
 
-@compiled
+@entered
 def recount_lossy(t: State, q: int) -> None:
     """Book what lossy frames hold in queue q anew: it has changed which groups are lossless."""
     lossy = 0

@@ -11,7 +11,7 @@ An 802.3x frame has one time, for the whole link. A port does one or the other.
 from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import new_packet
 from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port_at
@@ -204,7 +204,7 @@ def refresh_pauses(t: State, p: int) -> None:
         wake_by(t, timer_slot(t, p), earliest)
 
 
-@compiled
+@entered
 def end_storm(t: State, p: int) -> None:
     """Port p's storm is over: nothing says so, the last pause runs out."""
     control = control_at(t, p)

@@ -9,7 +9,7 @@ port. How pauses are sent: pause_frames.py.
 from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.events import wake_by, wake_port
 from labtests.network.packets import free_packet
 from labtests.network.pause_frames import (
@@ -100,13 +100,13 @@ def hold_from(t: State, p: int, i: int, moment: int, duration_ps: int) -> None:
         wake_port(t, p)
 
 
-@compiled
+@entered
 def hold(t: State, p: int, i: int, duration_ps: int) -> None:
     """Port p starts no frame of priority i for `duration_ps` from now; 0 lets it go on."""
     hold_from(t, p, i, clock_at(t, 0).now, duration_ps)
 
 
-@compiled
+@entered
 def hold_link(t: State, p: int, moment: int, duration_ps: int) -> None:
     """Port p starts no frame but pauses for `duration_ps` from `moment`; 0 lets it go on."""
     note_pause(control_at(t, p), moment, duration_ps)

@@ -10,7 +10,7 @@ with FCS. A packet means nothing to the host, and is answered by nobody, before 
 """
 
 from labtests.network.arithmetic import random_below
-from labtests.network.compiled import compiled
+from labtests.network.compiled import compiled, entered
 from labtests.network.events import wake_by
 from labtests.network.packets import free_packet
 from labtests.network.pause_frames import request_pause_frame, timer_slot
@@ -37,7 +37,7 @@ def time_to_host(t: State, p: int, frame_bytes: int) -> int:
     return NEVER if rate == 0 else int(frame_bytes * BIT_PS_PER_BYTE // rate)
 
 
-@compiled
+@entered
 def begin_delivery(t: State, p: int) -> None:
     """The first packet in the buffers of port p begins its way to the host, if there is one."""
     control = control_at(t, p)

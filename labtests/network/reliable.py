@@ -13,7 +13,7 @@ With go-back-0 (`whole_messages`; Guo et al., SIGCOMM 2016) a missing packet cos
 message: the receiver forgets what it has of it and asks for its first packet.
 """
 
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.congestion import hasten, next_look, pace
 from labtests.network.delays import note_delay
 from labtests.network.flows import make_ready, pace_flow_by, wake_flow_by
@@ -57,7 +57,7 @@ RETRY_EXCEEDED = 12
 """IBV_WC_RETRY_EXC_ERR (rdma-core, verbs.h)."""
 
 
-@compiled
+@entered
 def window_end(t: State, f: int) -> int:
     """The first PSN that the source of a send or write may not send yet."""
     flow = flow_at(t, f)

@@ -14,8 +14,6 @@ from labtests.network.compiled import INTERPRETED
 from labtests.network.compiler import numba
 from labtests.network.tables import State, Tables
 
-ADDRESS_BYTES = 8
-
 
 def state_of(t: Tables) -> State:
     """What the functions of the event loop take as `t`. Valid while these tables are kept."""
@@ -35,20 +33,21 @@ def _interpreted_row(name: str) -> Callable[[State, int], Any]:
 
 
 def _compiled_row(name: str) -> Callable[[State, int], Any]:
+    from labtests.network.columns import Row  # the compiler, where it is needed
+
     types = numba().core.types
-    dtype = tables.TABLE_TYPES[name]
-    offset = ADDRESS_BYTES * list(tables.TABLE_TYPES).index(name)
-    record = numba().from_dtype(dtype)
+    number = list(tables.TABLE_TYPES).index(name)
+    record = Row(name)
 
     def row_at(_typing: Any, _t: Any, _row: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            word = context.get_value_type(types.int64)
-            block = builder.add(arguments[0], word(offset))
-            table = builder.load(builder.inttoptr(block, word.as_pointer()))
+            row = context.get_value_type(record)
+            block = builder.inttoptr(arguments[0], row.as_pointer())
+            place = builder.gep(block, [context.get_constant(types.int64, number)], inbounds=True)
+            table = builder.load(place)
             # no table moves while compiled code runs: its address need not be loaded twice
             table.set_metadata("invariant.load", builder.module.add_metadata([]))
-            row = builder.add(table, builder.mul(arguments[1], word(dtype.itemsize)))
-            return builder.inttoptr(row, context.get_value_type(record))
+            return builder.gep(table, [arguments[1]], inbounds=True)
 
         return record(types.int64, types.int64), generate
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.network.compiled import compiled
+from labtests.network.compiled import entered
 from labtests.network.engine import advance
 from labtests.network.network import Network
 from labtests.network.rows import queue_at
@@ -14,7 +14,7 @@ from labtests.network.tables import PS_PER_NS, State
 NEXT, PERIOD, TAKEN = 0, 1, 2
 
 
-@compiled
+@entered
 def advance_sampling(t: State, until: int, watch: Any, rows: Any, cells: Any) -> bool:
     """As engine.advance, and every watched queue's length in cells is noted when it is due.
 

@@ -12,7 +12,7 @@ through the others, the loud ones. Where frames may be lost, or for a switch, no
 """
 
 from labtests.network.arithmetic import random_below
-from labtests.network.compiled import compiled, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.events import schedule, set_up
 from labtests.network.hosting import receive_at_host
 from labtests.network.impairments import is_damaged, spare_ps
@@ -154,7 +154,7 @@ def settle(t: State) -> None:
             hand_over(t, p)
 
 
-@compiled
+@entered
 def break_silence(t: State, p: int) -> None:
     """No frame on port p's wire is silent, now and from now on: some may be lost on it, or
     find no room at its end."""
