@@ -116,6 +116,22 @@ def expect_shared_priorities_changed_together(
     assert lab.overridden == []
 
 
+def expect_shared_priorities_put_back(
+    lab: Lab, off: tuple[Endpoint, ...], on: Endpoint, state: Callable[[], Any]
+) -> None:
+    """A port that somebody has on has their priorities again, whichever port was changed first."""
+    before, theirs = state(), lab.current(on, PFC)
+    assert theirs.mode == "on"
+    with lab.restoring():
+        for at in (*off, on):
+            lab.change(at, PFC, ON)
+        for at in (on, *off):
+            lab.change(at, PFC, OFF)
+    assert lab.current(on, PFC) == theirs
+    assert state() == before
+    assert lab.overridden == []
+
+
 def expect_negotiation_refused(lab: Lab, at: Endpoint) -> None:
     with pytest.raises(CommandRejected, match="negotiates no PFC"):
         lab.change(at, PFC, PfcSetting(mode="auto", priorities=frozenset({3})))
