@@ -44,7 +44,10 @@ class SharedPriorities(Setting[PfcSetting]):
         return super().wrong(alone, found, before, after)
 
     def is_foreign(self, now: PfcSetting, ours: Sequence[PfcSetting], around: Any) -> bool:
-        """The priorities of a port that is not on may be another port's."""
-        if now.mode != "on" and now.mode in {each.mode for each in ours}:
+        """Priorities may be another port's: any where the port is not on, and of one that is, those
+        that were there before: another port that was put back has brought them back."""
+        known = {each.priorities for each in ours}
+        ours_alike = now.mode in {each.mode for each in ours}
+        if ours_alike and (now.mode != "on" or now.priorities in known):
             return False
         return super().is_foreign(now, ours, around)
