@@ -116,8 +116,9 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
             return
         for n in map(str, sorted(before)):
             if (group := slot.found(db).get(n, "0")) != n:
-                told = f"{slot.name(db) or 'no map'} puts traffic class {n} into priority group {group}"
-                problem = f"pfc_enable has {n}, and {told}: labtests could not restore that"
+                told = f"puts traffic class {n} into priority group {group}"
+                by = slot.name(db) or "the port, without a map,"
+                problem = f"pfc_enable has {n}, and {by} {told}: labtests could not restore that"
                 remedy = f"`config interface pfc priority {port} {n} off`, or map {n} to {n} there"
                 raise self.reject(f"PORT_QOS_MAP|{port} {GROUP}", problem, remedy)
 
