@@ -116,6 +116,25 @@ def expect_shared_priorities_changed_together(
     assert lab.overridden == []
 
 
+def expect_shared_priorities_put_back(
+    lab: Lab, off: tuple[Endpoint, ...], on: Endpoint, state: Callable[[], Any]
+) -> None:
+    """A port that somebody has on has their priorities again, whichever port was changed first, and
+    nobody is said to have changed any, whether they were changed together or not."""
+    before, theirs = state(), lab.current(on, PFC)
+    assert theirs.mode == "on"
+    for first in ((), off[:1]):
+        with lab.restoring():
+            for at in first:
+                lab.change(at, PFC, ON)
+            lab.change_all(on.device, [Wanted(at, PFC, ON) for at in (*off, on)])
+            for at in (on, *off):
+                lab.change(at, PFC, OFF)
+        assert lab.current(on, PFC) == theirs
+        assert state() == before
+    assert lab.overridden == []
+
+
 def expect_negotiation_refused(lab: Lab, at: Endpoint) -> None:
     with pytest.raises(CommandRejected, match="negotiates no PFC"):
         lab.change(at, PFC, PfcSetting(mode="auto", priorities=frozenset({3})))

@@ -1,6 +1,8 @@
 """PFC of a switch that has no mode of a port, or whose lossless priorities are the same at each.
 
-Those follow the ports whose mode is on: one that is not leaves them as they are while another is.
+Those follow the ports whose mode is on: one that is told to be off, and of no priorities, leaves
+them as they are while another is on. One that names priorities has them, whatever its mode is: what
+was read of a port before it was switched on is what the whole switch had, and comes back with it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +15,8 @@ from labtests.capabilities.settings import PFC, Setting
 
 def left_alone(setting: PfcSetting, now: frozenset[int], *, shared: bool) -> PfcSetting:
     """The setting of a port, with the priorities of now where they are another port's business."""
-    return replace(setting, priorities=now) if shared and setting.mode != "on" else setting
+    told = setting.mode == "on" or setting.priorities
+    return replace(setting, priorities=now) if shared and not told else setting
 
 
 def lossless(setting: PfcSetting) -> frozenset[int]:
@@ -41,7 +44,10 @@ class SharedPriorities(Setting[PfcSetting]):
         return super().wrong(alone, found, before, after)
 
     def is_foreign(self, now: PfcSetting, ours: Sequence[PfcSetting], around: Any) -> bool:
-        """The priorities of a port that is not on may be another port's."""
-        if now.mode != "on" and now.mode in {each.mode for each in ours}:
+        """Priorities may be another port's: any where the port is not on, and of one that is, those
+        that were there before: another port that was put back has brought them back."""
+        known = {each.priorities for each in ours}
+        ours_alike = now.mode in {each.mode for each in ours}
+        if ours_alike and (now.mode != "on" or now.priorities in known):
             return False
         return super().is_foreign(now, ours, around)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from labtests.capabilities import counters as c
+from labtests.capabilities.settings import DSCP_MAP
+from labtests.core.errors import LabError
 from labtests.experiment.crossings import Queues, crossings
 from labtests.experiment.pace import Pace, Span
 from labtests.experiment.phase import PhaseRecord, in_words, place, settling
@@ -67,6 +69,7 @@ class ClassRounds:
         """Round by round, each with the tries that were disturbed first."""
         rounds, seen = self.rounds, settings_seen(self.lab, self.roles)
         maps = seen.queues
+        self._expect_one_map(maps)
         before_it = set_by_others(self.lab, seen)
         found = tuple(
             self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts, maps)
@@ -74,6 +77,19 @@ class ClassRounds:
         )
         changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
         return tuple(tuple(_with(each, changed) for each in tries) for tries in found)
+
+    def _expect_one_map(self, maps: Queues) -> None:
+        """Of the switch with the bottleneck, where maps can be set: they are of the port that a
+        packet comes in by, and what is judged is the bottleneck's. Raises LabError."""
+        at = self.roles.bottleneck
+        for entry in (role.switch for role in self.roles.senders if at in maps):
+            pairs = enumerate(zip(maps.get(entry, maps[at]), maps[at], strict=True))
+            odd = next(((n, *both) for n, both in pairs if len(set(both)) > 1), None)
+            if odd and entry.device == at.device and self.lab.has(at.device, DSCP_MAP):
+                raise LabError(
+                    f"{entry} puts DSCP {odd[0]} into queue {odd[1]}, and {at} into {odd[2]}\n"
+                    "  remedy: give all ports of this switch that the testbed names one DSCP map"
+                )
 
     def _round(
         self, name: str, sender: Role, counts: Counts, maps: Queues

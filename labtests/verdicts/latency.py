@@ -96,7 +96,7 @@ def _within(name: str, waited_us: float, most_us: float) -> Finding:
     )
     if waited_us <= most_us:
         return passed(fact)
-    explained = f"{most_us:.1f} µs, which a frame on the wire explains"
+    explained = f"{most_us:.1f} µs, which frames on the wire explain"
     return failed(f"{name} was {waited_us:.1f} µs, more than {explained}", fact)
 
 
@@ -106,9 +106,10 @@ def _us(loaded_us: float, idle: Latency) -> float:
 
 
 def _bound_us(evidence: Evidence) -> float:
-    """A frame of the largest MTU at each port that may be full, and what a CNP may take."""
+    """A frame of the largest MTU at each port that sends the load, too (the sender's NIC, those
+    between switches, the bottleneck), and what a CNP may take."""
     frame_bits = 8 * max(evidence.own_mtu_bytes.values(), default=evidence.mtu_bytes or 9216)
-    return AT_ONCE_US + (1 + len(evidence.transit)) * frame_bits / evidence.line_bits_per_s * 1e6
+    return AT_ONCE_US + (2 + len(evidence.transit)) * frame_bits / evidence.line_bits_per_s * 1e6
 
 
 def _latencies(evidence: Evidence, tos: int) -> dict[tuple[str, str], Latency]:

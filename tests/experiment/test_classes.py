@@ -1,10 +1,12 @@
 """Who sends which counted packets, and how often a round is tried."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hosts_of import roles
 
+from labtests.core.errors import LabError
 from labtests.experiment import SIMULATED, Roles
 from labtests.experiment import classes as module
 from labtests.experiment.classes import EVERY, SPACINGS, ClassRounds
@@ -75,3 +77,25 @@ def test_it_gives_up_after_its_last_try(monkeypatch, nobody_else):
     monkeypatch.setattr(ClassRounds, "_once", lambda self, *_: module.PhaseRecord(evidence=0))
     monkeypatch.setattr(module, "undisturbed", lambda _: False)
     assert {len(each) for each in rounds_of().run()} == {len(SPACINGS)}
+
+
+@pytest.mark.parametrize("where_it_comes_in", [True, False], ids=["in", "out"])
+def test_ports_that_map_a_dscp_differently_are_named_and_nothing_is_sent(
+    monkeypatch, nobody_else, where_it_comes_in
+):
+    """A port whose map is for what leaves it may have any other one."""
+    asked = replace(rounds_of(2), lab=SimpleNamespace(has=lambda *_: where_it_comes_in))
+    at, entry = asked.roles.bottleneck, asked.roles.senders[1].switch
+    other = tuple(7 if dscp == 12 else queue for dscp, queue in enumerate(asked.queues))
+    seen = DeviceSettings(settings=(), queues={at: asked.queues, entry: other})
+    monkeypatch.setattr(module, "settings_seen", lambda *_: seen)
+    monkeypatch.setattr(module, "undisturbed", lambda _: True)
+    sent = []
+    once = lambda self, name, *_: sent.append(name) or module.PhaseRecord(evidence=0)  # noqa: E731
+    monkeypatch.setattr(ClassRounds, "_once", once)
+    if not where_it_comes_in:
+        assert len(asked.run()) == len(asked.rounds) == len(sent)
+        return
+    with pytest.raises(LabError, match=f"{entry} puts DSCP 12 into queue 7, and {at} into 1"):
+        asked.run()
+    assert sent == []

@@ -11,6 +11,7 @@ from switch_over_ssh import (
     connected,
     expect_profile_put_back,
     expect_shared_priorities_changed_together,
+    expect_shared_priorities_put_back,
     served,
 )
 
@@ -95,3 +96,23 @@ def test_a_profile_is_planned_made_and_put_back(lab, simulated):
 def test_ports_that_share_lossless_priorities_change_together(lab, simulated):
     ports = (OUT, IN, Endpoint(device="N9K", interface="Ethernet1/15"))
     expect_shared_priorities_changed_together(lab, ports, lambda: configured(simulated))
+
+
+BY_HAND = """configure terminal
+policy-map type network-qos THEIRS
+class type network-qos c-8q-nq1
+pause pfc-cos 1
+exit
+exit
+system qos
+service-policy type network-qos THEIRS
+exit
+interface Ethernet1/13
+priority-flow-control mode on"""
+
+
+def test_priorities_of_a_port_that_somebody_has_on_come_back(tmp_path):
+    others = (IN, Endpoint(device="N9K", interface="Ethernet1/15"))
+    with served(TESTBED) as own, connected(own, TESTBED, tmp_path) as lab:
+        own.lab.inject({"kind": "somebody", "device": "N9K", "command": BY_HAND})
+        expect_shared_priorities_put_back(lab, others, OUT, lambda: configured(own))

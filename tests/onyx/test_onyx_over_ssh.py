@@ -11,6 +11,7 @@ from switch_over_ssh import (
     expect_lie_found_out,
     expect_negotiation_refused,
     expect_shared_priorities_changed_together,
+    expect_shared_priorities_put_back,
     fixtures_of,
     link_of,
     made_and_put_back,
@@ -290,3 +291,12 @@ def test_a_plan_says_the_lines_that_are_sent(lab):
 def test_ports_that_share_lossless_priorities_change_together(lab, theirs):
     by_hand(lab, *theirs)
     expect_shared_priorities_changed_together(lab, (OUT, IN, OTHER), lambda: configured(lab))
+
+
+def test_priorities_of_a_port_that_somebody_has_on_come_back(lab):
+    by_hand(
+        lab,
+        "dcb priority-flow-control priority 1 enable",
+        "interface ethernet 1/1 dcb priority-flow-control mode on force",
+    )
+    expect_shared_priorities_put_back(lab, (IN, OTHER), OUT, lambda: configured(lab))

@@ -112,6 +112,15 @@ def test_the_same_number_on_another_type_is_another_port():
     assert ports.read(words("1/0/25")) is None
 
 
+def test_a_port_of_several_lanes_is_several_ports():
+    ports = InterfaceName(("Twenty-FiveGigE1/0/25:1", "Twenty-FiveGigE1/0/25:2"), TYPES)
+    for typed in ("Twenty-FiveGigE1/0/25:2", "wge1/0/25:2", "twe 1/0/25:2"):
+        read = words(typed)
+        assert ports.read(read) == ("Twenty-FiveGigE1/0/25:2", len(read))
+    with pytest.raises(BadSyntax):
+        ports.read(words("wge1/0/25"))
+
+
 def test_tables_abbreviate_known_types_and_leave_others():
     assert short_name("Twenty-FiveGigE1/0/14", TYPES) == "WGE1/0/14"
     assert short_name("Ten-GigabitEthernet1/0/10", TYPES) == "XGE1/0/10"

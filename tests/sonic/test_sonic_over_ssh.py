@@ -2,6 +2,7 @@
 and what somebody else has configured stays as it is."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -167,6 +168,37 @@ def test_a_buffer_profile_of_somebody_else_comes_back(lab):
         lab.change(IN, PFC, ON)
         assert configured(lab)["BUFFER_PG"]["Ethernet4|3-4"] == {"profile": "deep"}
         lab.change(IN, PFC, OFF)
+    assert configured(lab) == before
+
+
+def test_a_profile_that_neither_marks_nor_drops_comes_back(lab):
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "WRED_PROFILE|IDLE", "ecn", "ecn_none")
+    for queue in "25":
+        typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", f"QUEUE|Ethernet0|{queue}", "wred_profile",
+              "IDLE")  # fmt: skip
+    before = configured(lab)
+    with lab.restoring():
+        lab.change(OUT, ECN, lab.part(BOX, EcnMarking).ecn_on({2}))
+    assert configured(lab) == before
+
+
+def test_a_lossless_priority_in_the_group_of_another_is_not_changed(lab):
+    """As `config interface pfc priority` leaves it, which changes no map: there is no way back."""
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "config", "interface", "pfc", "priority", "Ethernet4", "6", "on")
+    before = configured(lab)
+    with pytest.raises(CommandRejected, match="traffic class 6 into priority group 0") as refused:
+        lab.change(IN, PFC, OFF)
+    assert "Ethernet4 6 off" in refused.value.remedy
+    assert configured(lab) == before
+
+
+def test_the_entry_of_lossy_traffic_is_not_overwritten(lab):
+    typed(lab, "config", "qos", "reload")
+    before = configured(lab)
+    with pytest.raises(CommandRejected, match="lossy traffic, and labtests could not restore it"):
+        lab.change(IN, PFC, replace(ON, priorities=frozenset({0, 3})))
     assert configured(lab) == before
 
 

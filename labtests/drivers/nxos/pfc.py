@@ -2,7 +2,7 @@
 
 A class is lossless by `pause pfc-cos N` in the policy-map `type network-qos` of `system qos`, so
 the priorities are the same at every port. What is read is a port's own mode and those priorities.
-They follow the ports whose mode is on: one that is not leaves them as they are while another is.
+They follow the ports whose mode is on: one that is switched off leaves them while another is on.
 """
 
 from collections.abc import Mapping

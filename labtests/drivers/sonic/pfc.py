@@ -16,7 +16,7 @@ from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import written
 from labtests.drivers.pauses import PausesByPriority, lossless
-from labtests.drivers.sonic.database import Db, DbSetting, named, numbered
+from labtests.drivers.sonic.database import Db, DbSetting, Slot, named, numbered
 from labtests.drivers.sonic.maps import GROUP, slot_of
 from labtests.drivers.sonic.session import database, set_fields
 from labtests.transport.commands import Shell
@@ -93,7 +93,9 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         if pausing == before:
             return db
         told = ",".join(map(str, sorted(pausing))) or None
-        slot, db = slot_of(port, GROUP), db.holding("PORT_QOS_MAP", port, pfc_enable=told)
+        slot = slot_of(port, GROUP)
+        self._expect_way_back(db, port, slot, before)
+        db = db.holding("PORT_QOS_MAP", port, pfc_enable=told)
         if not pausing:  # groups in use keep their profile; 0 has that of lossy traffic
             db = slot.referring(db, slot.base(db))
             reached = {int(each) for each in slot.found(db).values() if each in [*"1234567"]}
@@ -104,7 +106,30 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
             lambda entry: all(entry.get(n, "0") == own[n] for n in own),
             lambda entry: {n: {**usual, **entry, **own}[n] for n in usual},
         )
+        self._expect_free(db, port, pausing)
         return laid_out(db, port, pausing)
+
+    def _expect_way_back(self, db: Db, port: str, slot: Slot, before: Groups) -> None:
+        """Somebody's map has the lossless priorities in their own groups, as one of ours would.
+        Raises CommandRejected."""
+        if slot.base(db) != slot.name(db):
+            return
+        for n in map(str, sorted(before)):
+            if (group := slot.found(db).get(n, "0")) != n:
+                told = f"puts traffic class {n} into priority group {group}"
+                by = slot.name(db) or "the port, without a map,"
+                problem = f"pfc_enable has {n}, and {by} {told}: labtests could not restore that"
+                remedy = f"`config interface pfc priority {port} {n} off`, or map {n} to {n} there"
+                raise self.reject(f"PORT_QOS_MAP|{port} {GROUP}", problem, remedy)
+
+    def _expect_free(self, db: Db, port: str, groups: Groups) -> None:
+        """No entry of lossy traffic has the name that buffermgrd would write. Raises
+        CommandRejected."""
+        own = (*_entries(db, port, default=True), *_entries(db, port, default=False))
+        for key in _runs(port, groups):
+            if key in db.tables["BUFFER_PG"] and key not in own:
+                problem = "it is of lossy traffic, and labtests could not restore it"
+                raise self.reject(f"BUFFER_PG|{key}", problem, "leave that priority lossy")
 
     def commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: Db) -> Commands:
         """What buffermgrd has made in between goes, too."""

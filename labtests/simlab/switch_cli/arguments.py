@@ -125,7 +125,9 @@ class RestOfLine:
         return (text, len(words)) if len(text) <= self.longest else None
 
 
-_TYPE_AND_NUMBER = re.compile(r"(?P<type>(?:\d+(?=[A-Za-z]))?[A-Za-z-]+)(?P<number>\d+(?:/\d+)*)?")
+_TYPE_AND_NUMBER = re.compile(
+    r"(?P<type>(?:\d+(?=[A-Za-z]))?[A-Za-z-]+)(?P<number>\d+(?:/\d+)*(?::\d+)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class InterfaceName:
 
     def _types(self, text: str) -> list[str]:
         """The types this could be."""
-        mine = {re.sub(r"[\d/]+$", "", name) for name in self.names} | set(self.types)
+        mine = {re.sub(r"[\d/:]+$", "", name) for name in self.names} | set(self.types)
         text = text.lower()
         by_short = [full for full, short in self.types.items() if short.lower() == text]
         exact = [each for each in mine if each.lower() == text]
