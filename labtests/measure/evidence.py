@@ -329,6 +329,18 @@ class Evidence:
         """The bottleneck's queues that the senders' traffic is mapped to, in order."""
         return tuple(sorted({place.queue for place in self.senders}))
 
+    @property
+    def read_queues(self) -> tuple[int, ...]:
+        """Every queue of the bottleneck that was read, and those under load, in order."""
+        keys = (*self.changes, *self.shown)
+        read = {key[3] for key in keys if key[:3] == (*self.bottleneck, "queue") and key[3] >= 0}
+        return tuple(sorted(read | set(self.queues)))
+
+    def flows_into(self, queue: int) -> tuple[FlowResult, ...]:
+        """What the tools said of flows into this queue of the bottleneck."""
+        pairs = zip(self.senders, self.flows, strict=False)
+        return tuple(flow for place, flow in pairs if place.queue == queue)
+
     def change(
         self, where: tuple[str, str], scope: Scope, index: int | None, counter: str
     ) -> Difference:

@@ -16,7 +16,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, packets, path, port_drops, witnesses
+from labtests.verdicts import astray, checks, path, port_drops, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -84,7 +84,7 @@ def _through(evidence: Evidence, queues: Mapping[int, int]) -> Iterator[Finding]
             continue
         left, here = (sum(each.increase or 0 for each in side) for side in (sent, came))
         lacking[queue] = left - here
-        if left - here <= packets.PART_ASTRAY * left:
+        if left - here <= astray.PART_ASTRAY * left:
             yield equal
     yield from _in_others(evidence, queues, lacking)
 
@@ -110,7 +110,7 @@ def _in_others(
     surplus = none | {queue: -n for queue, n in lacking.items() if n < 0}
     for queue, packets_lacking in lacking.items():
         sent = _sent_by(evidence, queues, queue)
-        if packets_lacking <= packets.PART_ASTRAY * sum(sent.values()):
+        if packets_lacking <= astray.PART_ASTRAY * sum(sent.values()):
             continue
         took, most = max(surplus.items(), key=lambda each: each[1], default=(queue, 0))
         alone = [at for at, n in sent.items() if abs(n - packets_lacking) <= path.STRAYS]
@@ -167,7 +167,7 @@ def _whole(seen: Evidence) -> Iterator[Finding]:
     yield from (unproven(sentence) for sentence in (*seen.unreachable, *seen.changed))
     yield from checks.counters_of_the_end(seen)
     yield from _none_dropped(seen)
-    moved = [port_drops.queue_forwarded(seen, queue) for queue in packets.queues_of(seen)]
+    moved = [port_drops.queue_forwarded(seen, queue) for queue in seen.read_queues]
     for port in (each.port for each in seen.crossings):
         moved += _counted(seen, port)
         if _is_nic(seen, port) and not _counted(seen, port):
@@ -232,7 +232,7 @@ def _grown(seen: Evidence, port: path.Where) -> dict[int, int]:
 
 
 def _none_dropped(seen: Evidence) -> Iterator[Finding]:
-    for drops in port_drops.drops_of_bottleneck(seen, packets.queues_of(seen)):
+    for drops in port_drops.drops_of_bottleneck(seen, seen.read_queues):
         if drops.increase:
             yield unproven(f"{name_of(drops)} grew by {drops.increase}: whose packets is not known")
 

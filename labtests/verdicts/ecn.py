@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, goodput, idle, outcome, packets, port_drops, witnesses
+from labtests.verdicts import (
+    checks,
+    datagrams,
+    goodput,
+    idle,
+    outcome,
+    packets,
+    port_drops,
+    witnesses,
+)
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -44,7 +53,7 @@ def marked_not_dropped(evidence: Evidence, *, without: tuple[Evidence, ...] = ()
         passing=f"{marks} packets marked and {_sum(dropped(evidence))} dropped"
         f"{'' if evidence.of_rdma else again}; without ECN "
         f"{max((_sum(dropped(e)) for e in without), default=0)} dropped"
-        f"{witnesses.remark_on_hosts(evidence)}",
+        f"{datagrams.remark_on_hosts(evidence)}",
     )
 
 
@@ -82,7 +91,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     yield from _everybody_got_some(evidence)
     yield from checks.not_paused(evidence)
     under_load = evidence.queues
-    others = set(packets.queues_of(evidence)) - set(under_load)
+    others = set(evidence.read_queues) - set(under_load)
     yield from packets.none_dropped(evidence, others)
     yield from port_drops.switch_ports_kept(evidence)
     yield from packets.of_streams(evidence)

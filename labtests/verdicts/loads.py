@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, goodput, idle, outcome, packets, port_drops, witnesses
+from labtests.verdicts import checks, datagrams, goodput, idle, outcome, packets, port_drops
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -38,7 +38,7 @@ def no_loss(evidence: Evidence, *, controls: tuple[Evidence, ...] = ()) -> Verdi
         evidence,
         _no_loss(evidence, controls),
         passing=f"0 of {sum(moved)} packets dropped in any queue{at}"
-        f"{witnesses.remark_on_hosts(evidence)}",
+        f"{datagrams.remark_on_hosts(evidence)}",
     )
 
 
@@ -99,7 +99,7 @@ def _dropped_nothing(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iter
     under_load = evidence.queues
     for queue in under_load:
         yield from _clean(evidence, queue, controls)
-    yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - set(under_load))
+    yield from packets.none_dropped(evidence, set(evidence.read_queues) - set(under_load))
     yield from port_drops.none_dropped_by_ports(evidence)
     yield from port_drops.switch_ports_kept(evidence)
 
@@ -139,7 +139,7 @@ def _drops_exactly_in(
         some = unless_contradicted(port_drops.some_drop(evidence, queue), balances)
         yield checks.only_under_congestion(evidence, some)
     yield from idle.quiet_queues(evidence, {*due, *evidence.queues})
-    for queue in sorted(set(packets.queues_of(evidence)) - set(due)):
+    for queue in sorted(set(evidence.read_queues) - set(due)):
         if queue in evidence.queues:
             yield from _clean(evidence, queue, controls)
         else:

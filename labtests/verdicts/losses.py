@@ -10,6 +10,7 @@ from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     checks,
     cnps,
+    datagrams,
     goodput,
     idle,
     origins,
@@ -44,7 +45,7 @@ def lossless(
         evidence,
         _lossless(evidence, queues, controls),
         passing=f"0 of {sum(moved)} packets dropped in {numbered(queues)} under congestion"
-        f"{witnesses.remark_on_hosts(evidence)}",
+        f"{datagrams.remark_on_hosts(evidence)}",
         remedy=_of_drops(evidence, queues),
     )
 
@@ -101,10 +102,10 @@ def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding
     be lost there, and no more than those dropped: what a host lost of them is not this queue's
     excuse. RDMA has no counter of losses by class."""
     if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
-        yield from witnesses.datagrams_accounted(_of_queues(evidence, queues))
+        yield from datagrams.datagrams_accounted(_of_queues(evidence, queues))
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
-            yield from witnesses.datagrams_accounted(evidence, dropped_packets=sum(drops))
+            yield from datagrams.datagrams_accounted(evidence, dropped_packets=sum(drops))
     if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 

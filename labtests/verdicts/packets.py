@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
-from labtests.measure.evidence import Crossing, Difference, Evidence
-from labtests.verdicts import path, port_drops, rdma_packets, witnesses
+from labtests.measure.evidence import Difference, Evidence
+from labtests.verdicts import astray, datagrams, path, port_drops, rdma_packets, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
     disagreement,
     fact_of,
-    failed,
     missing,
     name_of,
     numbered,
@@ -26,16 +25,6 @@ from labtests.verdicts.outcome import (
     unequal,
     unproven,
 )
-
-
-def queues_of(evidence: Evidence) -> tuple[int, ...]:
-    """Every queue of the bottleneck that was read, and those under load."""
-    read = {
-        key[3]
-        for key in (*evidence.changes, *evidence.shown)
-        if key[:3] == (*evidence.bottleneck, "queue") and key[3] >= 0
-    }
-    return tuple(sorted(read | set(evidence.queues)))
 
 
 def accounted(evidence: Evidence) -> Iterator[Finding]:
@@ -48,7 +37,7 @@ def accounted(evidence: Evidence) -> Iterator[Finding]:
     if evidence.by_class:
         yield from by_the_nics(evidence, evidence.queues)
     else:
-        yield from elsewhere(evidence)
+        yield from astray.elsewhere(evidence)
         yield from by_the_sending_nics(evidence)
         if not _all_of_them_told(evidence):
             yield last_cable(evidence)
@@ -78,154 +67,7 @@ def _rdma_accounted(evidence: Evidence) -> Iterator[Finding]:
     if evidence.by_class:
         yield from by_the_nics(evidence, evidence.queues)
     else:
-        yield rdma_packets.sent_and_received(evidence, queues_of(evidence))
-
-
-def elsewhere(evidence: Evidence) -> Iterator[Finding]:
-    """Nothing, where each class is in its queue, at the bottleneck and before it."""
-    yield from astray_on_the_way(evidence)
-    yield from _astray_at_bottleneck(evidence)
-
-
-def astray_on_the_way(evidence: Evidence) -> Iterator[Finding]:
-    """The same before the bottleneck. Only where all flows were reported."""
-    if len(evidence.flows) == len(evidence.senders):
-        for crossing in evidence.crossings:
-            yield from _astray_at(evidence, crossing)
-
-
-def _astray_at(evidence: Evidence, crossing: Crossing) -> Iterator[Finding]:
-    """A queue before the bottleneck got less than a class sent to it, and another one that much
-    more than was sent to that. Where a queue was not read, or none of them counted what was sent,
-    it is not known."""
-    is_behind = crossing.port in evidence.behind
-    due = (_came_out if is_behind else _sent_to)(evidence, crossing)
-    counts = [
-        evidence.change(crossing.port, "queue", each.key[3], counter)
-        for each in path.of_queues(evidence, crossing.port, c.QUEUE_FORWARDED_PACKETS)
-        for counter in (c.QUEUE_FORWARDED_PACKETS, c.QUEUE_DROPPED_PACKETS)
-    ]
-    unread = [d for d in counts if d.increase is None and evidence.has(d)]
-    if unread or not (due and counts):
-        yield from (missing(each, "known", "packets") for each in unread)
-        return
-    came: dict[int, int] = {}
-    for each in counts:
-        came[each.key[3]] = came.get(each.key[3], 0) + (each.increase or 0)
-    where, sent, got = " ".join(crossing.port), sum(due.values()), sum(came.values())
-    if got < COUNTED_SHARE * sent:
-        yield disagreement(
-            f"{sent} packets were sent on their way by {where}, and its queues counted {got}: lost "
-            "before it, or its counters stood still"
-        )
-        return
-    surplus = {queue: n - due.get(queue, 0) for queue, n in came.items() if n > due.get(queue, 0)}
-    for queue, packets in due.items():
-        lacking = packets - came.get(queue, 0)
-        known = min(sum(surplus.values()), lacking)
-        if lacking > PART_ASTRAY * packets and known > lacking / 2:
-            yield _elsewhere(evidence, crossing, queue, f"{came.get(queue, 0)} of {packets}", known)
-
-
-def _elsewhere(
-    evidence: Evidence, crossing: Crossing, queue: int, got: str, astray: int
-) -> Finding:
-    """Unless switches have dropped as much before: then somebody else's may be in the others."""
-    where = " ".join(crossing.port)
-    said = (
-        f"queue {queue} of {where} got {got} packets that were sent to it by its "
-        f"{evidence.classified_by} map, and other queues there {astray} more than was sent to "
-        f"them: {crossing.port[0]} does not classify by their {evidence.classified_by}, or maps it "
-        "otherwise"
-    )
-    dropped = sum(
-        evidence.change(at, "port", None, c.BUFFER_DROPPED_IN_PACKETS).increase or 0
-        for at in path.opposite(evidence)
-    )
-    return unproven(f"{said}, or they were dropped before it") if dropped else failed(said)
-
-
-def _sent_to(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
-    """Packets by queue, as NICs count them by class, else as the tools tell; nothing where a flow's
-    are not known, or a class of a NIC is in two queues."""
-    found: dict[int, int] = {}
-    classes: dict[tuple[str, str, int], int] = {}
-    if any(number >= len(evidence.flows) for number in crossing.queues):
-        return {}
-    for number, queue in crossing.queues.items():
-        place, flow = evidence.senders[number], evidence.flows[number]
-        if place.priority is not None:
-            if classes.setdefault((place.device, place.port, place.priority), queue) != queue:
-                return {}
-            continue
-        if flow.sent_datagrams is None:
-            return {}
-        sent = witnesses.packets_told(flow, evidence.own_mtu_bytes.get(place.device))
-        found[queue] = found.get(queue, 0) + sent
-    for (device, port, priority), queue in classes.items():
-        left = evidence.change((device, port), "priority", priority, c.TX_PACKETS).increase
-        if left is None:  # said elsewhere
-            return {}
-        found[queue] = found.get(queue, 0) + left
-    return found
-
-
-def _came_out(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
-    """What the bottleneck forwarded, by the queue behind it; nothing where that is not known."""
-    found: dict[int, int] = {}
-    pairs = {(evidence.senders[n].queue, queue) for n, queue in crossing.queues.items()}
-    for here, there in sorted(pairs):
-        forwarded = port_drops.queue_forwarded(evidence, here).increase
-        if forwarded is None:  # said elsewhere
-            return {}
-        found[there] = found.get(there, 0) + forwarded
-    return found
-
-
-COUNTED_SHARE = 0.8
-"""Of what was sent through a port, its queues count at least: the rest may be lost before it."""
-PART_ASTRAY = 0.05
-"""Of a class's packets before the bottleneck, out of its queue: more than others' packets between
-two reads, and less than what one of many senders sends."""
-
-
-def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:
-    """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
-    none of them out of that queue: then the queue is named that all the others came out of."""
-    others = [
-        port_drops.queue_forwarded(evidence, queue)
-        for queue in queues_of(evidence)
-        if queue not in evidence.queues
-    ]
-    most = max(others, key=lambda each: each.increase or 0, default=None)
-    for queue in evidence.queues:
-        came, forwarded = _arrived(evidence, queue), port_drops.queue_forwarded(evidence, queue)
-        if forwarded.increase is None or most is None or most.increase is None:
-            continue
-        lacking = came - forwarded.increase
-        if lacking > (1 - ASTRAY) * came and most.increase >= lacking:
-            host = evidence.receiver.device
-            yield failed(
-                f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "
-                f"{forwarded.increase}; {name_of(most)} grew by {most.increase}: on the way a port "
-                f"does not classify by their {evidence.classified_by}, or maps it otherwise"
-            )
-
-
-ASTRAY = 0.1
-"""Of a class's packets that came to the receiver, out of its queue: with less it is elsewhere."""
-
-
-def _arrived(evidence: Evidence, queue: int) -> int:
-    """Packets of a class that came to the receiver: by its NIC where it counts classes, else by the
-    tools."""
-    flows = _flows_of(evidence, queue)
-    if not evidence.by_class:
-        return sum(flow.received_datagrams or 0 for flow in flows)
-    nic = (evidence.receiver.device, evidence.receiver.port)
-    classes = {place.priority for place in evidence.senders if place.queue == queue}
-    seen = [evidence.change(nic, "priority", each, c.RX_PACKETS).increase for each in classes]
-    return sum(packets or 0 for packets in seen)
+        yield rdma_packets.sent_and_received(evidence, evidence.read_queues)
 
 
 def by_the_tool(evidence: Evidence, queue: int) -> Finding:
@@ -257,7 +99,7 @@ def by_the_tool(evidence: Evidence, queue: int) -> Finding:
     ]
     unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
     devices = dict.fromkeys(place.device for place, _ in pairs)
-    inside = sum(witnesses.kept_inside(evidence, device) for device in devices)
+    inside = sum(datagrams.kept_inside(evidence, device) for device in devices)
     if 0 < astray <= min(unsure, sum(_not_written(evidence, device) for device in devices)):
         note += f"; {astray} of them may never have reached the socket"
         astray = 0
@@ -278,7 +120,7 @@ def _not_written(evidence: Evidence, device: str) -> int:
 
 def by_the_nics(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]:
     """These queues where NICs count per priority; else the whole port, all queues together."""
-    yield from elsewhere(evidence)
+    yield from astray.elsewhere(evidence)
     if evidence.by_class:
         for queue in queues:
             yield from witnesses.conserved(evidence, queue)
@@ -303,7 +145,7 @@ def first_cables(evidence: Evidence) -> Finding:
     queues dropped."""
     ports = dict.fromkeys((place.device, place.port) for place in evidence.senders)
     sent = [evidence.change(port, "port", None, c.TX_PACKETS) for port in ports]
-    every = queues_of(evidence)
+    every = evidence.read_queues
     forwarded = [port_drops.queue_forwarded(evidence, queue) for queue in every]
     dropped = [port_drops.queue_drops(evidence, queue) for queue in every]
     exact = witnesses.equal(
@@ -322,7 +164,7 @@ def last_cable(evidence: Evidence) -> Finding:
     """What the bottleneck forwarded, in all queues together, its receiver's NIC received. Not one
     is missing; a few may be on top that no queue counts."""
     receiver = (evidence.receiver.device, evidence.receiver.port)
-    forwarded = [port_drops.queue_forwarded(evidence, queue) for queue in queues_of(evidence)]
+    forwarded = [port_drops.queue_forwarded(evidence, queue) for queue in evidence.read_queues]
     received = evidence.change(receiver, "port", None, c.RX_PACKETS)
     exact = witnesses.equal("forwarded = received by the NIC, all queues", forwarded, [received])
     if received.increase is None or not exact.because:
@@ -419,13 +261,13 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     for difference in read:
         if difference.increase is None:
             return missing(difference, "known", "packets")
-    flows = [flow for queue in queues for flow in _flows_of(evidence, queue)]
+    flows = [flow for queue in queues for flow in evidence.flows_into(queue)]
     if any(flow.received_datagrams is None for flow in flows):
         return unproven(f"{host} did not report how many datagrams it got")
     came = sum(difference.increase or 0 for difference in read)
     got = sum(flow.received_datagrams or 0 for flow in flows)
-    unread = sum(witnesses.tail(flow) for flow in flows)
-    least = came - witnesses.lost_by_receiver(evidence) - unread
+    unread = sum(datagrams.tail(flow) for flow in flows)
+    least = came - datagrams.lost_by_receiver(evidence) - unread
     where = numbered(queues)
     fact = Fact(
         name=f"received by the tools on {host}, {where}",
@@ -450,9 +292,9 @@ def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
     packet each: what it delivered and neither TCP nor ICMP got. What a socket held unread when its
     tool closed it is in that, so that the tail of a flow hides no loss before that."""
     host = evidence.receiver.device
-    if any(witnesses.packets_each(flow, evidence.mtu_bytes) > 1 for flow in evidence.flows):
+    if any(datagrams.packets_each(flow, evidence.mtu_bytes) > 1 for flow in evidence.flows):
         return
-    delivered, moved = witnesses.delivered(evidence), witnesses.forwarded(evidence)
+    delivered, moved = datagrams.delivered(evidence), datagrams.forwarded(evidence)
     if not all(evidence.has(each) for each in delivered):
         return
     for difference in (*delivered, *moved):
@@ -460,7 +302,7 @@ def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
             yield missing(difference, "known", "packets")
             return
     came = sum(d.increase or 0 for d in moved)
-    got = witnesses.delivered_to_udp(evidence) or 0
+    got = datagrams.delivered_to_udp(evidence) or 0
     least = came - _lost_below_udp(evidence)
     fact = Fact(
         name=f"delivered to UDP of {host}",
@@ -485,14 +327,9 @@ def _lost_below_udp(evidence: Evidence) -> int:
     nics = sum(station.events for station in path.of_device(evidence, host, "NIC"))
     stack = [
         evidence.change((host, ""), "host", None, counter).increase or 0
-        for counter in witnesses.LOST_BELOW_UDP
+        for counter in datagrams.LOST_BELOW_UDP
     ]
     return nics + sum(stack)
-
-
-def _flows_of(evidence: Evidence, queue: int) -> tuple[FlowResult, ...]:
-    pairs = zip(evidence.senders, evidence.flows, strict=False)
-    return tuple(flow for place, flow in pairs if place.queue == queue)
 
 
 def losses_told(evidence: Evidence) -> Finding:
@@ -501,16 +338,16 @@ def losses_told(evidence: Evidence) -> Finding:
     lost = [flow.lost_datagrams for flow in evidence.flows]
     queues = evidence.queues
     dropped = {queue: port_drops.queue_drops(evidence, queue) for queue in queues}
-    inside = witnesses.hosts_losses(evidence)
+    inside = datagrams.hosts_losses(evidence)
     for difference in (*dropped.values(), *(each for one in inside for each in one.losses)):
         if difference.increase is None:
             return missing(difference, "known", "packets")
     if None in lost:
         return unproven("a receiver did not report how many datagrams it lost")
-    hosts = witnesses.lost_by_hosts(evidence)
+    hosts = datagrams.lost_by_hosts(evidence)
     said = ", ".join(f"{s.name}: {path.in_words(s)}" for s in inside if s.lost)
     beyond = {
-        queue: _missed(_flows_of(evidence, queue)) - (dropped[queue].increase or 0)
+        queue: _missed(evidence.flows_into(queue)) - (dropped[queue].increase or 0)
         for queue in queues
     }
     switch = sum(d.increase or 0 for d in dropped.values())
@@ -524,7 +361,7 @@ def losses_told(evidence: Evidence) -> Finding:
     )
     if sum(max(n, 0) for n in beyond.values()) > hosts:
         told = " and ".join(
-            f"{_missed(_flows_of(evidence, queue))} datagrams of queue {queue}, "
+            f"{_missed(evidence.flows_into(queue))} datagrams of queue {queue}, "
             f"{dropped[queue].increase} of them dropped by the switch"
             for queue, more in beyond.items()
             if more > 0

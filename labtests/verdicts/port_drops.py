@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import path, witnesses
+from labtests.verdicts import datagrams, path, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -219,9 +219,9 @@ def _sent_by_tools(control: Evidence, queue: int) -> int:
         for place, flow in zip(control.senders, control.flows, strict=False)
         if place.queue == queue
     ]
-    told = sum(witnesses.packets_told(flow, control.mtu_bytes) for _, flow in pairs)
+    told = sum(datagrams.packets_told(flow, control.mtu_bytes) for _, flow in pairs)
     unsure = sum(flow.unsure_datagrams or 0 for _, flow in pairs)
-    kept = sum(witnesses.kept_inside(control, device) for device in {name for name, _ in pairs})
+    kept = sum(datagrams.kept_inside(control, device) for device in {name for name, _ in pairs})
     return told - unsure - kept
 
 

@@ -13,7 +13,18 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.capabilities.readings import Scope
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import bit_errors, checks, ecn, idle, packets, path, port_drops, witnesses
+from labtests.verdicts import (
+    astray,
+    bit_errors,
+    checks,
+    datagrams,
+    ecn,
+    idle,
+    packets,
+    path,
+    port_drops,
+    witnesses,
+)
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -69,7 +80,7 @@ def _sound(evidence: Evidence) -> Iterator[Finding]:
         yield from _filtered(evidence, station)
     yield from cables_carried(evidence)
     yield from bit_errors.within_fec(evidence)
-    yield from packets.astray_on_the_way(evidence)
+    yield from astray.astray_on_the_way(evidence)
     yield from _undamaged(evidence)
     yield from _in_order(evidence)
     paused = checks.pauses_of_the_receiver(evidence)
@@ -228,14 +239,14 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         ]
         scope: Scope = "port" if priority is None else "priority"
         sent = evidence.change((device, port), scope, priority, c.TX_PACKETS)
-        datagrams = sum(flow.sent_datagrams or 0 for flow in flows)
-        if not datagrams or sent.increase is None:
+        written = sum(flow.sent_datagrams or 0 for flow in flows)
+        if not written or sent.increase is None:
             continue  # said elsewhere
-        each = _packets_each(evidence, flows, sent.increase / datagrams)
+        each = _packets_each(evidence, flows, sent.increase / written)
         stations = path.of_device(evidence, device, "sending stack", "NIC")
         kept = sum(_most(station, whole=True) for station in stations)
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
-        least = each * (datagrams - kept) - sum(_most(s, whole=False) for s in stations)
+        least = each * (written - kept) - sum(_most(s, whole=False) for s in stations)
         fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
         otherwise = "" if priority is None else ", or left it in another class"
         yield _held(
@@ -262,7 +273,7 @@ def _packets_each(evidence: Evidence, flows: list[FlowResult], seen: float) -> i
     number up to that; a few that were lost do not make it one less."""
     own = evidence.own_mtu_bytes.get(flows[0].sender)
     most, least = (
-        max(witnesses.packets_each(flow, mtu) for flow in flows)
+        max(datagrams.packets_each(flow, mtu) for flow in flows)
         for mtu in (evidence.mtu_bytes, own)
     )
     if own is not None:
@@ -417,7 +428,7 @@ def _some_are_missing(evidence: Evidence) -> bool:
     dropped = sum(port_drops.queue_drops(evidence, q).increase or 0 for q in evidence.queues)
     told = [f.lost_datagrams if f.retransmits is None else f.retransmits for f in evidence.flows]
     known = [n for n in told if n is not None]
-    return len(known) != len(told) or sum(known) > dropped + witnesses.lost_by_hosts(evidence)
+    return len(known) != len(told) or sum(known) > dropped + datagrams.lost_by_hosts(evidence)
 
 
 def _in_order(evidence: Evidence) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ def left_alone(evidence: Evidence) -> Verdict:
 
 
 def _left_alone(evidence: Evidence) -> Iterator[Finding]:
-    yield from packets.none_dropped(evidence, packets.queues_of(evidence))
+    yield from packets.none_dropped(evidence, evidence.read_queues)
     doubts = (*stormed(evidence), *_logged_otherwise(evidence))
     yield from doubts
     if any(finding.outcome is not Outcome.PASS for finding in doubts):
@@ -85,7 +85,7 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
         yield from _shut_long_enough(evidence, storm)
         yield from logged_in_time(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
-    yield from packets.none_dropped(evidence, set(packets.queues_of(evidence)) - paused)
+    yield from packets.none_dropped(evidence, set(evidence.read_queues) - paused)
     yield from nothing_is_missing(evidence)
 
 
@@ -104,7 +104,7 @@ def kept_through(evidence: Evidence) -> Verdict:
 
 
 def _kept_through(evidence: Evidence) -> Iterator[Finding]:
-    yield from packets.none_dropped(evidence, packets.queues_of(evidence))
+    yield from packets.none_dropped(evidence, evidence.read_queues)
     yield from stormed(evidence)
     yield from port_drops.none_dropped_by_ports(evidence)
     yield from _none_by_the_watchdog(evidence)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, goodput, idle, outcome, packets, port_drops
+from labtests.verdicts import astray, checks, goodput, idle, outcome, port_drops
 from labtests.verdicts.outcome import Finding, Verdict, conclude, unproven
 
 ARRIVED_SHARE = 0.5
@@ -60,8 +60,8 @@ def _throttled(evidence: Evidence, ceiling: float, buffers_bytes: int) -> Iterat
         )
         return
     left = 1 - goodput.others_share(evidence)
-    if astray := tuple(packets.elsewhere(evidence)):
-        yield from astray
+    if gone := tuple(astray.elsewhere(evidence)):
+        yield from gone
         return
     if left < HALF:
         yield unproven(f"background traffic took {1 - left:.0%} of the bottleneck")

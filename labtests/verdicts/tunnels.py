@@ -12,7 +12,7 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
-from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
+from labtests.verdicts import checks, datagrams, idle, packets, path, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Outcome,
@@ -106,7 +106,7 @@ def _each_of_them(evidence: Evidence) -> Iterator[Finding]:
     yield from port_drops.switch_ports_agree(evidence)
     for flow in evidence.flows:
         sent, got = flow.sent_datagrams or 0, flow.received_datagrams or 0
-        if got < sent - witnesses.tail(flow) or got > sent:
+        if got < sent - datagrams.tail(flow) or got > sent:
             yield unproven(f"{flow.receiver} received {got} of {sent} datagrams of {flow.sender}")
 
 

@@ -15,7 +15,7 @@ from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, every_packet, witnesses
+from labtests.verdicts import Outcome, datagrams, every_packet
 
 LOST = 9_038
 TCP = 19
@@ -38,8 +38,8 @@ def in_the_stack(lost: int) -> Evidence:
 
 def test_what_udp_did_not_send_was_lost_in_the_host_whatever_else_left_its_port():
     lost = in_the_stack(LOST)
-    assert witnesses.lost_by_hosts(lost) == LOST
-    said = "; ".join(f.because for f in witnesses.datagrams_accounted(lost))
+    assert datagrams.lost_by_hosts(lost) == LOST
+    said = "; ".join(f.because for f in datagrams.datagrams_accounted(lost))
     assert said == ""
     assert not any("queue 3" in said for said in every_packet(lost).disagreements)
 
@@ -47,7 +47,7 @@ def test_what_udp_did_not_send_was_lost_in_the_host_whatever_else_left_its_port(
 def test_what_udp_sent_was_not_lost_there_whatever_its_counters_say():
     sent = less(load(classes=False), LOST, "sw", "p3", "queue", 3, c.QUEUE_FORWARDED_PACKETS)
     sent = with_counter(sent, ("a", ""), c.UDP_SNDBUF_ERRORS, LOST, "host")
-    assert witnesses.kept_inside(sent, "a") == 0
+    assert datagrams.kept_inside(sent, "a") == 0
     assert every_packet(sent).outcome is Outcome.INCONCLUSIVE
 
 
@@ -56,9 +56,9 @@ def test_what_a_port_let_go_and_its_nic_did_not_send_was_lost_in_the_nic():
     started = {r.key: r.value for r in seen.before}
     grown = next(r.value - started[r.key] for r in seen.after if r.key[:3] == ("a", "eth0", "port"))
     queued = with_counter(seen, ("a", "eth0"), c.QDISC_SENT_PACKETS, grown, "port")
-    assert witnesses.kept_inside(queued, "a") == 0
+    assert datagrams.kept_inside(queued, "a") == 0
     short = less(queued, 500, "a", "eth0", "port", None, c.TX_PACKETS)
-    assert 500 <= witnesses.kept_inside(short, "a") <= 510
+    assert 500 <= datagrams.kept_inside(short, "a") <= 510
 
 
 @pytest.mark.parametrize(("left", "kept"), [(15_102, 10_683), (25_785, 0), (30_000, 0)])
@@ -70,9 +70,9 @@ def test_a_long_datagram_is_compared_with_all_of_its_packets(left, kept):
     start = next(r.value for r in seen.before if r.key == key)
     after = tuple(replace(r, value=start + left) if r.key == key else r for r in seen.after)
     seen = replace(seen, flows=(long, late), after=after, mtu_bytes=1500)
-    assert witnesses.kept_inside(seen, "a") == kept
+    assert datagrams.kept_inside(seen, "a") == kept
     events = with_counter(seen, ("a", ""), c.UDP_SNDBUF_ERRORS, 573, "host")
-    assert witnesses.lost_by_hosts(events) == min(573, kept)
+    assert datagrams.lost_by_hosts(events) == min(573, kept)
 
 
 @pytest.mark.parametrize("counter", [c.IP_FRAGMENT_FAILS, c.IP_OUT_NO_ROUTES])
@@ -80,4 +80,4 @@ def test_other_causes_of_a_datagram_that_never_left_are_witnesses_too(counter):
     lost = in_the_stack(LOST)
     after = tuple(r for r in lost.after if r.counter != c.UDP_SNDBUF_ERRORS)
     other = with_counter(replace(lost, after=after), ("a", ""), counter, LOST, "host")
-    assert witnesses.lost_by_hosts(other) == LOST
+    assert datagrams.lost_by_hosts(other) == LOST

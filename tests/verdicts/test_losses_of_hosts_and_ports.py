@@ -15,6 +15,7 @@ from labtests.verdicts import (
     Outcome,
     checks,
     cnps,
+    datagrams,
     drops_exactly_in,
     every_packet,
     goodput,
@@ -26,7 +27,6 @@ from labtests.verdicts import (
     paused,
     port_drops,
     sound,
-    witnesses,
 )
 from labtests.verdicts.outcome import worst
 
@@ -329,5 +329,5 @@ def test_a_nic_that_could_not_be_read_excuses_no_loss():
     seen = less(load(), 50, *OUT, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
     excused = with_counter(seen, ("a", ""), c.UDP_SNDBUF_ERRORS, 1000, "host")
     wrapped = less(excused, 10**9, "a", "eth0", "priority", 3, c.TX_PACKETS)
-    assert witnesses.kept_inside(wrapped, "a") == 0
+    assert datagrams.kept_inside(wrapped, "a") == 0
     assert every_packet(wrapped).outcome is Outcome.INCONCLUSIVE

@@ -13,6 +13,7 @@ from labtests.capabilities import counters as c
 from labtests.measure.evidence import Crossing, Evidence
 from labtests.verdicts import (
     Outcome,
+    astray,
     lossless,
     marked_not_dropped,
     no_loss,
@@ -112,7 +113,7 @@ SENT_ASTRAY = {
 def test_a_switch_on_the_way_that_does_not_classify_is_named(case, classes):
     """At the bottleneck all was right again: every suite but S1 was green; S1 named that switch."""
     got, said = SENT_ASTRAY[case]
-    findings = tuple(packets.elsewhere(through_a_spine(load(classes=classes), got)))
+    findings = tuple(astray.elsewhere(through_a_spine(load(classes=classes), got)))
     if not said:
         assert findings == ()
         return
@@ -195,7 +196,7 @@ def test_what_was_dropped_before_a_switch_accuses_it_of_nothing():
     seen = through_a_spine(load(), {3: SENT[3] - 60_000, 5: SENT[5], 0: 60_000})
     port = (seen.senders[0].switch, seen.senders[0].switch_port)
     seen = grown(seen, port, c.BUFFER_DROPPED_IN_PACKETS, 60_000)
-    (finding,) = packets.elsewhere(seen)
+    (finding,) = astray.elsewhere(seen)
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert "or they were dropped before it" in finding.because
 
@@ -203,7 +204,7 @@ def test_what_was_dropped_before_a_switch_accuses_it_of_nothing():
 def test_a_class_of_a_nic_that_is_in_two_queues_says_nothing_of_either():
     seen = through_a_spine(load(), {3: SENT[3], 5: SENT[5], 0: 90_000})
     one = replace(seen.senders[1], device="a", port="eth0", priority=3)
-    assert tuple(packets.astray_on_the_way(replace(seen, senders=(seen.senders[0], one)))) == ()
+    assert tuple(astray.astray_on_the_way(replace(seen, senders=(seen.senders[0], one)))) == ()
 
 
 @pytest.mark.parametrize("queue", range(8))
@@ -212,7 +213,7 @@ def test_a_queue_on_the_way_that_was_not_read_proves_nothing(queue):
     seen = through_a_spine(load(), {3: SENT[3], 5: SENT[5], 0: 90_000})
     key = (*TRUNK, "queue", queue, c.QUEUE_FORWARDED_PACKETS)
     after = tuple(replace(r, value=None, missing="N/A") if r.key == key else r for r in seen.after)
-    (finding,) = packets.elsewhere(replace(seen, after=after))
+    (finding,) = astray.elsewhere(replace(seen, after=after))
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert f"leaf p9 queue {queue} forwarded_packets: no value after the run" in finding.because
 
@@ -220,7 +221,7 @@ def test_a_queue_on_the_way_that_was_not_read_proves_nothing(queue):
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_counters_on_the_way_that_stand_still_or_count_half_are_told(share):
     got = {queue: round(share * sent) for queue, sent in SENT.items()}
-    (finding,) = packets.elsewhere(through_a_spine(load(), got))
+    (finding,) = astray.elsewhere(through_a_spine(load(), got))
     assert finding.outcome is Outcome.INCONCLUSIVE
     assert "or its counters stood still" in finding.because
 

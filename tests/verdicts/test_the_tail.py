@@ -17,7 +17,7 @@ from test_sound import with_counter
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import Outcome, every_packet, lossless, sound, witnesses
+from labtests.verdicts import Outcome, datagrams, every_packet, lossless, sound
 
 DATAGRAM_BYTES = 1472
 
@@ -56,7 +56,7 @@ def ended_early(by: int, *, socket_bytes: int | None = None, no_ports: int | Non
 def test_the_end_of_a_flow_is_found_in_number(by, socket_bytes, no_ports, outcome):
     seen = ended_early(by, socket_bytes=socket_bytes, no_ports=no_ports)
     assert every_packet(seen).outcome is outcome
-    found = list(witnesses.datagrams_accounted(seen))
+    found = list(datagrams.datagrams_accounted(seen))
     assert all(f.outcome is Outcome.PASS for f in found) == (outcome is Outcome.PASS)
 
 
@@ -66,7 +66,7 @@ def test_what_is_gone_of_two_flows_is_not_excused_twice():
     both = replace(early, received_datagrams=early.sent_datagrams - 1000)
     (said,) = (
         f.because
-        for f in witnesses.datagrams_accounted(replace(seen, flows=(both, late)))
+        for f in datagrams.datagrams_accounted(replace(seen, flows=(both, late)))
         if f.because
     )
     assert "1980 datagrams were lost on the way to r, 1980 of them after the last one" in said
