@@ -251,7 +251,7 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         otherwise = "" if priority is None else ", or left it in another class"
         yield _held(
             fact,
-            f"the tools on {device} report {datagrams} datagrams sent, of {each} packets each, and "
+            f"the tools on {device} report {written} datagrams sent, of {each} packets each, and "
             f"{name_of(sent)} grew by {sent.increase}: {least - sent.increase} packets were lost "
             f"inside {device}{otherwise}",
         )

@@ -9,7 +9,7 @@ from handmade import good_evidence, reading
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Crossing, Evidence
 from labtests.verdicts import Outcome, full_and_marked, lossless, stations
-from labtests.verdicts.packets import astray_on_the_way
+from labtests.verdicts.astray import astray_on_the_way
 from labtests.verdicts.port_drops import switch_ports_kept
 
 FULL, ENTRY, LAST = ("first", "p9"), ("sw", "p9"), ("sw", "p3")
