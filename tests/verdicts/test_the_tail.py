@@ -161,7 +161,7 @@ def of_long_datagrams(*, less: int = 0, refused: int = 0, mtu_bytes: int = 1500)
 def test_the_end_of_a_flow_is_no_place_for_a_sender_to_lose_anything(lost):
     verdict = sound(of_long_datagrams(less=OF_PACKETS * lost))
     assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
-    assert f"the tools on a report {LONG} datagrams sent, of {OF_PACKETS} packets" in verdict.because
+    assert f"a report {LONG} datagrams sent, of {OF_PACKETS} packets each" in verdict.because
     assert f"{OF_PACKETS * lost} packets were lost inside a" in verdict.because
 
 
