@@ -64,7 +64,7 @@ def test_a_slow_receiver_holds_its_senders_and_is_named(incast):
 def test_pauses_of_a_lossy_class_stop_nothing(incast):
     """Pauses of a lossy class: where PFC works for another priority, they stop nothing."""
     _, free, storm, traffic = two_classes(incast)
-    incast.lossless_on_the_way(incast.priority_of(free))
+    incast.lossless_on_the_way(incast.priority_of(free), instead=True)
     seen = incast.run("PFC of the other priority", traffic, storm=storm)
     incast.judge(not_stopped(seen, controls=incast.controls))
 

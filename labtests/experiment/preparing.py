@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from labtests.capabilities.device import (
     DcqcnWords,
@@ -215,12 +215,15 @@ class Prepared(Parties):
         """The queues of the bottleneck get these shares. A port whose scheduler has no way there
         (tc's prio) skips the test, with the reason."""
         wanted = self.lab.part(self.bottleneck.device, QueueShares).scheduling_for(shares)
-        step = self.lab.step(Wanted(self.bottleneck, SCHEDULING, wanted))
+        self._expect(Wanted(self.bottleneck, SCHEDULING, wanted))
+        self.set(self.bottleneck, SCHEDULING, wanted)
+
+    def _expect(self, wanted: Wanted[Any]) -> None:
+        """This can be set. A device that refuses it skips the test, with its reason."""
         try:
-            self.lab.ask(self.bottleneck.device, step)
+            self.lab.ask(wanted.at.device, self.lab.step(wanted))
         except CommandRejected as refused:  # nothing was sent
             raise NotHere(f"{refused.device}: {refused.problem}; {refused.remedy}") from refused
-        self.set(self.bottleneck, SCHEDULING, wanted)
 
     def hold_to(self, queue: int, share: float) -> None:
         """This queue of the bottleneck may send no more than this share of line rate. Raises
@@ -246,10 +249,15 @@ class Prepared(Parties):
         for role in self.roles.hosts:
             self.set(role.nic, PFC, PfcSetting(mode="on", priorities=frozenset({priority})))
 
-    def lossless_on_the_way(self, priority: int) -> None:
-        """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs."""
+    def lossless_on_the_way(self, priority: int, *, instead: bool = False) -> None:
+        """PFC of this priority alone: at the switches, the receiver's port too, and at the NICs.
+        `instead` of another one that they had: a switch that keeps memory for that one alone skips
+        the test, with its reason."""
         wanted = PfcSetting(mode="on", priorities=frozenset({priority}))
-        for at in (*(role.switch for role in self.roles.hosts), *self.roles.transit):
+        ports = (*(role.switch for role in self.roles.hosts), *self.roles.transit)
+        for at in ports if instead else ():
+            self._expect(Wanted(at, PFC, wanted))
+        for at in ports:
             self.set(at, PFC, wanted)
         self.pfc_at_hosts(priority)
 

@@ -41,5 +41,12 @@ def test_suites_pass_with_their_controls_red_and_all_is_put_back(
     expect_passed(told, tmp_path, SWITCH, suites)
 
 
+def test_memory_for_one_lossless_priority_skips_what_needs_another(tmp_path: Path) -> None:
+    typed = json.dumps({"kind": "somebody", "device": SWITCH, "command": ROCE})
+    (test,) = run(TESTBED, tmp_path, "lossy_class", "--fault", typed, gbit=1)["tests"]
+    assert test["outcome"] == "skipped"
+    assert "no memory is for lossless traffic of priority" in test["error"]
+
+
 def test_a_queue_of_the_switch_that_loses_packets_is_not_green(tmp_path: Path) -> None:
     expect_loss_is_red(TESTBED, tmp_path, SWITCH, "swp1")
