@@ -43,7 +43,7 @@ def test_suites_pass_with_their_controls_red_and_all_is_put_back(
 
 def test_memory_for_one_lossless_priority_skips_what_needs_another(tmp_path: Path) -> None:
     typed = json.dumps({"kind": "somebody", "device": SWITCH, "command": ROCE})
-    (test,) = run(TESTBED, tmp_path, "lossy_class", "--fault", typed, gbit=1)["tests"]
+    (test,) = run(TESTBED, tmp_path, "pauses_of_a_lossy", "--fault", typed, gbit=1)["tests"]
     assert test["outcome"] == "skipped"
     assert "no memory is for lossless traffic of priority" in test["error"]
 
