@@ -28,7 +28,7 @@ from labtests.experiment.choosing import CnpSetting, cnps_asked, queues_asked
 from labtests.experiment.crossings import entries
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
-from labtests.journal.values import in_pairs, readable
+from labtests.journal.values import in_one_line, in_pairs
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
@@ -116,7 +116,7 @@ def _told(cnps: CnpSetting | None) -> tuple[int | None, int | None]:
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     return (
         f"{setting} of {_named(at)} was changed externally during the phase: "
-        f"{_in_one_line(before)} before, {_in_one_line(after)} after it"
+        f"{in_one_line(before)} before, {in_one_line(after)} after it"
     )
 
 
@@ -126,12 +126,6 @@ def _unlike(before: tuple[int, ...], after: tuple[int, ...] | None) -> tuple[str
         return in_pairs([*enumerate(before)]), "none"
     differ = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
     return in_pairs([(n, before[n]) for n in differ]), in_pairs([(n, after[n]) for n in differ])
-
-
-def _in_one_line(value: object) -> str:
-    """A value of many lines as part of a sentence."""
-    lines = [line.strip() for line in readable(value).splitlines()]
-    return "; ".join(lines).replace(":; ", ": ")
 
 
 def _named(at: Endpoint) -> str:
@@ -145,8 +139,8 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     ours = lab.in_force
     return tuple(
         f"{each.setting} of {_named(each.at)} was changed externally before the phase: "
-        f"{_in_one_line(ours[each.at, each.setting])} was asked for and read back, now it is "
-        f"{_in_one_line(each.value)}"
+        f"{in_one_line(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{in_one_line(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
         and each.value != ours[each.at, each.setting]

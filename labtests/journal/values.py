@@ -132,6 +132,12 @@ def readable(value: object) -> str:
     return str(value)
 
 
+def in_one_line(value: object) -> str:
+    """The same, as part of a sentence."""
+    lines = [line.strip() for line in readable(value).splitlines()]
+    return "; ".join(lines).replace(":; ", ": ")
+
+
 def in_pairs(value: object) -> str:
     """A table of two columns in one line, neighbours of one value together: `0-6 4096, 7 0`."""
     if not isinstance(value, list | tuple) or not value:
