@@ -61,9 +61,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """In place of a fact: why the device does not tell."""
+    """In place of a fact: why the device does not tell; which one, and what helps, where an answer
+    of it was refused."""
 
     why: str
+    device: str = ""
+    remedy: str = ""
 
 
 def judged(

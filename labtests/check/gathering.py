@@ -176,7 +176,9 @@ def told(asking: Asking[Value]) -> Asking[Value | Unknown]:
 
 
 def _unknown(error: LabError) -> Unknown:
-    return Unknown(why=error.problem if isinstance(error, DeviceError) else str(error))
+    if not isinstance(error, DeviceError):
+        return Unknown(why=str(error))
+    return Unknown(why=error.problem, device=error.device, remedy=error.remedy)
 
 
 def _asked(

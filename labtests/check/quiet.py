@@ -32,7 +32,7 @@ TRAFFIC = frozenset(
 def errors(idle: Idle) -> Iterator[CheckFinding]:
     """CRC errors, symbol errors and the like stand still."""
     if isinstance(idle.errors, Unknown):
-        yield Subject("errors", "").unknown(idle.errors.why)
+        yield _unread("errors", idle.errors)
         return
     devices: dict[str, bool] = {}
     for difference in idle.errors.values():
@@ -64,7 +64,7 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
     """Background traffic, per counter. It never excuses a drop: a queue that is under test and not
     quiet makes a verdict inconclusive."""
     if isinstance(idle.counters, Unknown):
-        yield Subject("noise", "").unknown(idle.counters.why)
+        yield _unread("noise", idle.counters)
         return
     noisy_ones = [difference for difference in grown(idle) if difference.key[4] in TRAFFIC]
     for difference in noisy_ones:
@@ -79,6 +79,10 @@ def noise(idle: Idle) -> Iterator[CheckFinding]:
     noisy = {difference.key[0] for difference in noisy_ones}
     for device in sorted({key[0] for key in idle.counters} - noisy):
         yield Subject("noise", device).ok(f"quiet for {idle.seconds:.3g} s")
+
+
+def _unread(check: str, unknown: Unknown) -> CheckFinding:
+    return Subject(check, unknown.device).says("not known", unknown.why, unknown.remedy)
 
 
 def _at(check: str, difference: Difference) -> Subject:

@@ -75,7 +75,8 @@ class ClassRounds:
             self._round(f"round {number} of {len(rounds)}, {sender.name}", sender, counts, maps)
             for number, (sender, counts) in enumerate(rounds, start=1)
         )
-        changed = before_it + settings_seen(self.lab, self.roles).changed_since(seen)
+        now = settings_seen(self.lab, self.roles, after=True)
+        changed = before_it + now.changed_since(seen)
         return tuple(tuple(_with(each, changed) for each in tries) for tries in found)
 
     def _expect_one_map(self, maps: Queues) -> None:

@@ -134,7 +134,7 @@ class Phase:
         refresh = still(self.lab, self.roles, self.refresh)
         agreed = dcbx_seen(self.lab, self.roles) if self.dcbx else ()
         self.lab.expect_lease()  # what was seen is of our settings only while nobody else sets any
-        changed = by_others + self._settings().changed_since(seen)
+        changed = by_others + self._settings(after=True).changed_since(seen)
         evidence = replace(evidence, refresh=refresh, changed=changed, warnings=logs, peaks=peaks)
         evidence = replace(evidence, dcbx=agreed, streamed=streams.end())
         evidence = replace(evidence, watchdog_logs=watchdog_logs, watchdog=seen.watchdog)
@@ -304,11 +304,11 @@ class Phase:
         kind = "control" if self.control else "experiment"
         self.progress(f"{kind} {self.name!r}: {what}")
 
-    def _settings(self) -> DeviceSettings:
+    def _settings(self, *, after: bool = False) -> DeviceSettings:
         watchdog = self.storm is not None
         able = (at for at in self._watermarked if self.lab.has(at.device, BUFFER_THRESHOLDS))
         beside = (*self.beside, *((at, BUFFER_THRESHOLDS) for at in able))
-        return settings_seen(self.lab, self.roles, watchdog=watchdog, beside=beside)
+        return settings_seen(self.lab, self.roles, watchdog=watchdog, beside=beside, after=after)
 
     def _watch(self) -> Watch:
         ends = [end for role in self.roles.hosts for end in (role.nic, role.switch)]

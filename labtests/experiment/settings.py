@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from labtests.capabilities.device import DscpClasses
@@ -23,11 +23,12 @@ from labtests.capabilities.settings import (
     Kind,
     kind_of,
 )
+from labtests.core.errors import CommandRejected
 from labtests.experiment.choosing import CnpSetting, cnps_asked, queues_asked
 from labtests.experiment.crossings import entries
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
-from labtests.journal.values import readable
+from labtests.journal.values import in_one_line, in_pairs
 from labtests.lab.changes import Wanted
 from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both, by_name, known, side_by_side
@@ -54,10 +55,12 @@ class SettingSeen:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceSettings:
     """What the devices of an incast said before or after a phase. `queues`: the DSCP map of each
-    port that has one. `cnps`: the receiver's, where it has a notification point."""
+    port that has one. `unmapped`: why a port tells none any more, after a phase. `cnps`: the
+    receiver's, where it has a notification point."""
 
     settings: tuple[SettingSeen, ...]
     queues: Mapping[Endpoint, tuple[int, ...]]
+    unmapped: Mapping[Endpoint, str] = field(default_factory=dict)
     cnps: CnpSetting | None = None
 
     @property
@@ -92,9 +95,13 @@ class DeviceSettings:
             if before != after
         ]
         sentences += [
-            _changed(at, "DSCP map", queues, self.queues.get(at))
+            _changed(at, "DSCP map", *_unlike(queues, self.queues.get(at)))
             for at, queues in earlier.queues.items()
-            if self.queues.get(at) != queues
+            if at not in self.unmapped and self.queues.get(at) != queues
+        ]
+        sentences += [
+            f"the DSCP map of {_named(at)} could be read before the phase, and not after it: {why}"
+            for at, why in self.unmapped.items()
         ]
         return tuple(sentences)
 
@@ -109,8 +116,16 @@ def _told(cnps: CnpSetting | None) -> tuple[int | None, int | None]:
 def _changed(at: Endpoint, setting: str, before: object, after: object) -> str:
     return (
         f"{setting} of {_named(at)} was changed externally during the phase: "
-        f"{readable(before)} before, {readable(after)} after it"
+        f"{in_one_line(before)} before, {in_one_line(after)} after it"
     )
+
+
+def _unlike(before: tuple[int, ...], after: tuple[int, ...] | None) -> tuple[str, str]:
+    """Of two maps, the DSCPs that they map to different queues: `24-31 3`."""
+    if after is None:
+        return in_pairs([*enumerate(before)]), "none"
+    differ = [n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    return in_pairs([(n, before[n]) for n in differ]), in_pairs([(n, after[n]) for n in differ])
 
 
 def _named(at: Endpoint) -> str:
@@ -124,8 +139,8 @@ def set_by_others(lab: Lab, seen: DeviceSettings) -> tuple[str, ...]:
     ours = lab.in_force
     return tuple(
         f"{each.setting} of {_named(each.at)} was changed externally before the phase: "
-        f"{readable(ours[each.at, each.setting])} was asked for and read back, now it is "
-        f"{readable(each.value)}"
+        f"{in_one_line(ours[each.at, each.setting])} was asked for and read back, now it is "
+        f"{in_one_line(each.value)}"
         for each in seen.settings
         if (each.at, each.setting) in ours
         and each.value != ours[each.at, each.setting]
@@ -140,11 +155,17 @@ def _differs(lab: Lab, seen: SettingSeen, wanted: object) -> bool:
 
 
 def settings_seen(
-    lab: Lab, roles: Roles, *, watchdog: bool = False, beside: Places = ()
+    lab: Lab,
+    roles: Roles,
+    *,
+    watchdog: bool = False,
+    beside: Places = (),
+    after: bool = False,
 ) -> DeviceSettings:
     """PFC, trust, WRED, scheduler, queue lengths, RP and NP of every port of the incast that has
     them, and what is asked for `beside`; and the maps that tell a packet's class. `watchdog`: also
-    what watches the bottleneck. Devices are asked side by side."""
+    what watches the bottleneck. Devices are asked side by side. Raises CommandRejected when a port
+    tells no map, but `after` a phase: there somebody has taken it away, and it is `unmapped`."""
     ends = [roles.bottleneck]
     for role in roles.hosts:
         ends += [role.nic, role.switch]
@@ -166,13 +187,17 @@ def settings_seen(
         seen, more = yield from both(
             asked,
             both(
-                by_name({at: queues_asked(lab, at, roles.tags) for at in maps}),
+                by_name({at: _map_asked(lab, at, roles.tags, after) for at in maps}),
                 cnps_asked(lab, notifier) if device == of_cnps else known(None),
             ),
         )
-        queues, cnps = more
-        settings = tuple(each for each in seen if each is not None)
-        return DeviceSettings(settings=settings, queues=queues, cnps=cnps)
+        told, cnps = more
+        return DeviceSettings(
+            settings=tuple(each for each in seen if each is not None),
+            queues={at: queues for at, queues in told.items() if not isinstance(queues, str)},
+            unmapped={at: why for at, why in told.items() if isinstance(why, str)},
+            cnps=cnps,
+        )
 
     with ThreadPoolExecutor(max_workers=len(devices)) as pool:
         found = list(pool.map(lambda device: lab.ask(device, of(device), "settings"), devices))
@@ -181,8 +206,21 @@ def settings_seen(
     return DeviceSettings(
         settings=tuple(sorted(settings, key=lambda seen: ends.index(seen.at))),
         queues={at: queues for each in found for at, queues in each.queues.items()},
+        unmapped={at: why for each in found for at, why in each.unmapped.items()},
         cnps=next((each.cnps for each in found if each.cnps is not None), None),
     )
+
+
+def _map_asked(
+    lab: Lab, at: Endpoint, tags: tuple[int, ...] | None, after: bool
+) -> Asking[tuple[int, ...] | str]:
+    """The map, or `after` a phase why there is none."""
+    try:
+        return (yield from queues_asked(lab, at, tags))
+    except CommandRejected as refused:
+        if not after:
+            raise
+        return refused.problem
 
 
 def _watching(lab: Lab, at: Endpoint) -> Places:

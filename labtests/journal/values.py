@@ -132,7 +132,13 @@ def readable(value: object) -> str:
     return str(value)
 
 
-def _pairs(value: object) -> str:
+def in_one_line(value: object) -> str:
+    """The same, as part of a sentence."""
+    lines = [line.strip() for line in readable(value).splitlines()]
+    return "; ".join(lines).replace(":; ", ": ")
+
+
+def in_pairs(value: object) -> str:
     """A table of two columns in one line, neighbours of one value together: `0-6 4096, 7 0`."""
     if not isinstance(value, list | tuple) or not value:
         return ""
@@ -157,7 +163,7 @@ def _fields_of(fields: Json) -> str:
     for name, value in fields.items():
         if value is None:
             continue
-        if pairs := _pairs(value):
+        if pairs := in_pairs(value):
             parts.append(f"{name}: {pairs}")
         elif isinstance(value, list | tuple):
             rows = [_fields_of(v) if isinstance(v, dict) else readable(v) for v in value]

@@ -17,7 +17,7 @@ from labtests.drivers import driver_module
 from labtests.inventory import Device, Endpoint, Testbed
 from labtests.journal import ChangeJournal, Entry, NotWritten
 from labtests.journal.known import remember
-from labtests.journal.values import readable
+from labtests.journal.values import in_one_line, readable
 from labtests.lab.changes import (
     Change,
     Leased,
@@ -405,7 +405,8 @@ def _unforeseen(error: Exception) -> LabError:
 def _not_undone(done: PutBack) -> LabError:
     want = done.entry.intent
     return LabError(
-        f"{want.at}: {want.setting} was {want.earlier!r} and could not be restored: {done.error}"
+        f"{want.at}: {want.setting} was {in_one_line(want.earlier)} and could not be restored: "
+        f"{done.error}"
     )
 
 

@@ -4,7 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from labtests.check.gathering import Watching
+from labtests.check import quiet
+from labtests.check.gathering import Idle, Watching, told
+from labtests.core.errors import UnreadableOutput
+from labtests.transport.asking import Running, answered
 
 
 class Stopped:
@@ -35,3 +38,15 @@ def test_what_is_asked_meanwhile_is_time_that_passes(
     assert (clock.slept_s, idle.seconds) == (slept_s, watched_s)
     waits = [f"watching idle counters for another {slept_s}.0 s"]
     assert said == (waits if slept_s else [])
+
+
+def test_a_device_whose_counters_cannot_be_read_is_named_with_what_helps() -> None:
+    def refused():
+        yield from ()
+        raise UnreadableOutput("leaf1", "show interface", "line 1 is unrecognised", "try by hand")
+
+    unread = answered(Running(told(refused())), lambda asked: [])
+    idle = Idle(seconds=5.0, counters=unread, errors=unread)
+    for finding in (*quiet.errors(idle), *quiet.noise(idle)):
+        assert (finding.level, finding.device) == ("not known", "leaf1")
+        assert (finding.finding, finding.remedy) == ("line 1 is unrecognised", "try by hand")

@@ -18,7 +18,7 @@ from labtests.experiment.settings import DeviceSettings
 def nobody_else(monkeypatch):
     """The settings of the lab are, and stay, what this run has made of them."""
     seen = DeviceSettings(settings=(), queues={})
-    monkeypatch.setattr(module, "settings_seen", lambda *_: seen)
+    monkeypatch.setattr(module, "settings_seen", lambda *_, **__: seen)
     monkeypatch.setattr(module, "set_by_others", lambda *_: ())
 
 
@@ -88,7 +88,7 @@ def test_ports_that_map_a_dscp_differently_are_named_and_nothing_is_sent(
     at, entry = asked.roles.bottleneck, asked.roles.senders[1].switch
     other = tuple(7 if dscp == 12 else queue for dscp, queue in enumerate(asked.queues))
     seen = DeviceSettings(settings=(), queues={at: asked.queues, entry: other})
-    monkeypatch.setattr(module, "settings_seen", lambda *_: seen)
+    monkeypatch.setattr(module, "settings_seen", lambda *_, **__: seen)
     monkeypatch.setattr(module, "undisturbed", lambda _: True)
     sent = []
     once = lambda self, name, *_: sent.append(name) or module.PhaseRecord(evidence=0)  # noqa: E731

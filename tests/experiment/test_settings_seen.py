@@ -3,10 +3,12 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pytest
 from hosts_of import roles
 
 from labtests.capabilities.records import PfcSetting, TrustSetting, WatchdogTimes
 from labtests.capabilities.settings import PFC_WATCHDOG, WATCHDOG_TIMES
+from labtests.core.errors import CommandRejected
 from labtests.experiment.settings import DeviceSettings, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
 from labtests.transport.asking import Running, answered, known
@@ -70,3 +72,53 @@ def test_the_watchdog_of_a_storm_is_a_setting_under_test():
     (sentence,) = settings_seen(lab, places, watchdog=True).changed_since(before)
     assert sentence.startswith("watchdog_times of s was changed externally during the phase")
     assert settings_seen(lab, places).settings == ()
+
+
+class WithAMap(TwoSettings):
+    """A lab whose switch maps DSCP at its port, until somebody takes that away."""
+
+    planned = None
+    told = (0,) * 32 + (4,) * 32
+
+    def able(self, ability):
+        return {"s": self}
+
+    def part(self, device, ability):
+        return self
+
+    def dscp_map(self, port):
+        yield from ()
+        if self.told is None:
+            raise CommandRejected("s", port, "the port does not classify by DSCP", "set trust")
+        return self.told
+
+
+def places_of_one_port():
+    _, receiver = roles(10, 10)
+    return SimpleNamespace(
+        bottleneck=PORT, senders=(), receiver=receiver, hosts=(), transit=(), trunks=(), tags=None
+    )
+
+
+def test_a_map_that_somebody_takes_away_in_a_phase_was_changed_and_is_no_broken_lab():
+    lab, places = WithAMap(), places_of_one_port()
+    before = settings_seen(lab, places)
+    lab.told = None
+    (sentence,) = settings_seen(lab, places, after=True).changed_since(before)
+    assert sentence == (
+        "the DSCP map of s p2 could be read before the phase, and not after it: "
+        "the port does not classify by DSCP"
+    )
+    with pytest.raises(CommandRejected):
+        settings_seen(lab, places)
+
+
+def test_a_map_that_is_another_one_is_told_in_one_line_by_what_is_different():
+    lab, places = WithAMap(), places_of_one_port()
+    before = settings_seen(lab, places)
+    lab.told = (0,) * 24 + (3,) * 8 + (4,) * 30 + (0, 6)
+    (sentence,) = settings_seen(lab, places, after=True).changed_since(before)
+    assert sentence == (
+        "DSCP map of s p2 was changed externally during the phase: "
+        "24-31 0, 62-63 4 before, 24-31 3, 62 0, 63 6 after it"
+    )

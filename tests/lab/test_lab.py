@@ -100,7 +100,8 @@ def test_one_undo_that_fails_does_not_stop_the_others_and_is_named(lab, box):
     with pytest.raises(LabErrors) as caught:
         change(lab, box, PORT, OTHER, later_refuses={("p2", OFF)})
     assert box.state == {"p1": OFF, "p2": ON}
-    assert "sw:p2: pfc was PfcSetting(mode='off'" in str(caught.value)
+    said = "sw:p2: pfc was mode: off, priorities: none and could not be restored: "
+    assert said in str(caught.value)
 
 
 def test_what_nobody_has_thought_of_does_not_stop_the_others_either(lab, box):

@@ -216,12 +216,33 @@ def test_words_that_are_too_many_or_too_few_are_told_from_each_other(
 
 
 @pytest.mark.parametrize(
+    ("told", "problem"),
+    [
+        ("-gmin 4000000", "gmin (4000000) and gmax (2097152). gmin should be smaller than gmax"),
+        ("-ymin 300 -ymax 200", "ymin (300) and ymax (200). ymin should be smaller than ymax"),
+        ("-gdrop 101 -gmin 9000000", "gdrop (101). gdrop should be an integer between 0 and 100."),
+    ],
+)
+@pytest.mark.parametrize("program", ["ecnconfig -p", "config ecn -profile"])
+def test_a_curve_that_cannot_be_is_refused_and_not_kept(
+    lab: SimulatedLab, program: str, told: str, problem: str
+) -> None:
+    called(lab, "config qos reload")
+    before = called(lab, "show ecn")
+    with pytest.raises(Refused) as refused:
+        called(lab, f"{program} AZURE_LOSSLESS {told}")
+    assert str(refused.value).startswith(f"Invalid {problem}\n")
+    assert called(lab, "show ecn") == before
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "sonic-db-cli CONFIG_DB HSET PFC_WD|Ethernet0 detection_time soon",
         "sonic-db-cli CONFIG_DB HSET SCHEDULER|scheduler.0 weight much",
         "sonic-db-cli CONFIG_DB HDEL WRED_PROFILE|AZURE_LOSSLESS green_max_threshold",
-        "config ecn -profile AZURE_LOSSLESS -gmin 4000000",  # above its gmax
+        # above its green_max_threshold
+        "sonic-db-cli CONFIG_DB HSET WRED_PROFILE|AZURE_LOSSLESS green_min_threshold 4000000",
     ],
 )
 def test_what_orchagent_can_make_nothing_of_leaves_the_ports_as_they_were(

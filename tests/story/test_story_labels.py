@@ -105,7 +105,7 @@ EXPECTED = {
     "test_too_slow": ("error", "Timeout"),
     "test_lab_error": ("error", "ServerA does not support EcnMarking"),
     "test_setup_error": ("error", "S6550: 'display nothing': % Wrong\n  remedy: ask for something"),
-    "test_teardown_error": ("error", "trust was TrustSetting(source='dot1p', override=False) and"),
+    "test_teardown_error": ("error", "trust was source: dot1p, override: False and"),
     "test_ability_that_nobody_has": (
         "skipped",
         "supports: queue_limits (an egress port whose queues have lengths that can be read",

@@ -108,6 +108,8 @@ class _Cli:
             await self._process.stdin.readline()
         elif what == "name":
             self._write(f"{self._name}\n")
+        elif what == "other":  # in another session somebody has given the device this name
+            self._name = "Spine-2.lab"
         else:
             await self._page(TEXTS.get(what, REFUSAL))
 

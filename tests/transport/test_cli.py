@@ -11,6 +11,7 @@ from labtests.core.clock import WallClock
 from labtests.core.errors import CommandRejected, CommandTimeout, Unreachable
 from labtests.transport.ssh import connect
 from labtests.transport.ssh.cli import CliTransport
+from labtests.transport.ssh.terminal import Prompt
 
 COMWARE = "hp_comware"
 
@@ -200,6 +201,35 @@ def test_a_renamed_device_is_still_understood(cli) -> None:
     assert cli.run(typed("display name")).text == "Leaf\n"
     cli.configure(typed(("sysname H3C",)))
     assert cli.run(typed("display indented")).text == INDENTED
+
+
+def test_a_device_that_somebody_else_renames_is_told_and_goes_on_being_understood(own_cli) -> None:
+    with pytest.raises(
+        CommandTimeout, match=r"another name by now: its prompt is '<Spine-2\.lab>'"
+    ):
+        own_cli.run(typed("display other"), timeout_s=0.5)
+    assert own_cli.run(typed("display name")).text == "Spine-2.lab\n"
+    own_cli.configure(typed(("interface Twenty-FiveGigE1/0/13", "qos trust dscp")))
+    assert own_cli.run(typed("display indented"), timeout_s=2).text == INDENTED
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        ("N9K#", "other.lab.example#", True),
+        ("SN2700 [standalone: master] #", "leaf-1 [standalone: master] #", True),
+        ("<H3C>", "<Leaf>", True),
+        ("N9K#", "N9K(config)#", False),
+        ("N9K#", "admin@jump:~#", False),
+        ("SN2700 [standalone: master] #", "SN2700 [standalone: master] >", False),
+        ("<H3C>", "[H3C]", False),
+        ("N9K#", "N9K#", False),
+    ],
+)
+def test_another_name_in_a_prompt_is_told_from_another_view(
+    before: str, now: str, same: bool
+) -> None:
+    assert Prompt(before).differs_by_name(Prompt(now)) is same
 
 
 def test_an_account_that_may_not_configure_is_told_so(own_cli) -> None:

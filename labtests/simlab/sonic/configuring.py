@@ -146,8 +146,30 @@ def ecn(box: SonicChassis, *given: str) -> str:
     for option, value in told.items():
         if option not in _ECN or not value.isdecimal() or len(given) % 2:
             raise usage("config ecn", f"no such option or value: {option} {value}")
-    box.write("WRED_PROFILE", {name: profiles[name] | {_ECN[each]: told[each] for each in told}})
+    profile = profiles[name] | {_ECN[each]: told[each] for each in told}
+    if wrong := _wrong(profile):  # the program looks at the whole profile as it would be
+        raise Refused("".join(f"Invalid {each}\n" for each in wrong) + _NO_SUCH_CURVE)
+    box.write("WRED_PROFILE", {name: profile})
     return ""
+
+
+_NO_SUCH_CURVE = "Exception caught:  Input arguments error. Invalid WRED profile parameters\n"
+
+
+def _wrong(profile: Mapping[str, str]) -> list[str]:
+    """What ecnconfig (sonic-utilities) finds wrong: probabilities first, and then thresholds."""
+    told = {option[1:]: profile.get(field, "") for option, field in _ECN.items()}
+    found = {name: int(value) for name, value in told.items() if value.isdecimal()}
+    shares = [(name, found[name]) for name in ("gdrop", "ydrop", "rdrop") if name in found]
+    return [
+        f"{name} ({share}). {name} should be an integer between 0 and 100."
+        for name, share in shares
+        if share > 100
+    ] or [
+        f"{low} ({found[low]}) and {high} ({found[high]}). {low} should be smaller than {high}"
+        for low, high in (("gmin", "gmax"), ("ymin", "ymax"), ("rmin", "rmax"))
+        if found.keys() >= {low, high} and found[low] > found[high]
+    ]
 
 
 def _profile(name: str, fields: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ import inspect
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn, TypeVar, cast
 
 import netmiko
@@ -217,11 +218,19 @@ class CliTransport:
             raise self.line.broken(command, error) from error
 
     def _timed_out(self, command: str, timeout_s: float, silence: NoPrompt) -> NoReturn:
-        """The command was interrupted. If the prompt does not come back, the session is closed."""
-        fate = "it was interrupted"
+        """The command was interrupted. If the prompt does not come back, also as that of a device
+        that somebody has renamed meanwhile, the session is closed."""
+        fate, before = "it was interrupted", self._prompt
         try:
             self._terminal.send(INTERRUPT)
-            self._terminal.read(self._prompt.any_view, timeout_s=INTERRUPTED_WITHIN_S)
+            with suppress(NoPrompt):
+                self._terminal.read(before.any_view, timeout_s=INTERRUPTED_WITHIN_S)
+            now = self._terminal.settle(timeout_s=INTERRUPTED_WITHIN_S)
+            if before.differs_by_name(now):
+                self._prompt = now
+                fate = f"the device has another name by now: its prompt is {now.text!r}"
+            elif not at_the_end(before.any_view, now.text):
+                raise NoPrompt(now.text)
         except (NoPrompt, Asked, EOFError):
             self.line.close()
             fate = "it could not be interrupted, so the session was closed"

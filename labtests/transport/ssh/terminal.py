@@ -28,6 +28,7 @@ _QUESTION = re.compile(
 _PROMPT_ENDS = (">", "]", "#", "$", "%")
 # colours, window titles, bracketed paste: how a prompt looks, not what it says (ECMA-48, xterm)
 _LOOKS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\x1b[=>]")
+_NAME = re.compile(r"[\w.-]+")
 _CONTROL = re.compile(r"[\r\x08\x07\x00]")
 # log lines that `terminal monitor` prints behind the prompt: "%Nov 21 09:00:00:123 2026 H3C ..."
 _LOGGED = r"(?:\s*+%[A-Z][a-z]{2} ++\d++ \d\d:\d\d:\d\d[^\n]*+)*+\s*+"
@@ -73,6 +74,11 @@ class Prompt:
             return re.compile(rf"(?:\A|\n)(?:[A-Z]+_[A-Z])?[<\[][^<>\[\]\n]+[>\]] ?{_LOGGED}\Z")
         name = re.escape(self.text.rstrip(" #>$%"))
         return re.compile(rf"(?:\A|\n){name}[^\n#>$%]{{0,80}}[#>$%] ?\Z")
+
+    def differs_by_name(self, other: "Prompt") -> bool:
+        """Whether this is the same prompt, but for its first word: `leaf1#` and `leaf2#`."""
+        shapes = [_NAME.sub("", prompt.text, count=1) for prompt in (self, other)]
+        return self != other and shapes[0] == shapes[1]
 
 
 class Terminal:
