@@ -11,6 +11,7 @@ from typing import Any
 
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC, Setting
+from labtests.drivers.parts import PlatformPart
 
 
 def left_alone(setting: PfcSetting, now: frozenset[int], *, shared: bool) -> PfcSetting:
@@ -22,6 +23,12 @@ def left_alone(setting: PfcSetting, now: frozenset[int], *, shared: bool) -> Pfc
 def lossless(setting: PfcSetting) -> frozenset[int]:
     """The priorities that pause: none where the port is off."""
     return frozenset() if setting.mode == "off" else setting.priorities
+
+
+def expect_mode(part: PlatformPart, where: str, wanted: PfcSetting, who: str) -> None:
+    """On or off, where nothing is negotiated. Raises CommandRejected."""
+    if wanted.mode == "auto":
+        raise part.reject(where, f"{who} negotiates no PFC", 'use the mode "on" or "off"')
 
 
 class PausesByPriority(Setting[PfcSetting]):

@@ -6,7 +6,7 @@ be there before; how much headroom a priority gets is the switch's own, by speed
 
 from labtests.capabilities.records import PfcSetting
 from labtests.drivers.cumulus import profiles as p
-from labtests.drivers.pauses import PausesByPriority, lossless
+from labtests.drivers.pauses import PausesByPriority, expect_mode, lossless
 
 _POOL_REMEDY = (
     "`nv set qos traffic-pool default-lossless memory-percent 50`, the same of default-lossy, and "
@@ -47,9 +47,7 @@ class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority)
         return PfcSetting(mode="on" if found else "off", priorities=found)
 
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
-        if wanted.mode == "auto":
-            problem = "Cumulus Linux negotiates no PFC"
-            raise self.reject(self.where(port), problem, 'use the mode "on" or "off"')
+        expect_mode(self, self.where(port), wanted, "Cumulus Linux")
         priorities = lossless(wanted)
         if lacking := priorities - applied.roomy:
             which = ", ".join(map(str, sorted(lacking)))

@@ -86,8 +86,7 @@ _TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE")
 
 def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
     for port in ports:
-        if port in db.tables["PFC_WD"]:
-            guard = db.entry("PFC_WD", port)
+        if guard := db.entry("PFC_WD", port):
             action, after_ms = guard.get("action", "drop"), guard.get("detection_time", "?")
             told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"
             yield f"{port}: the PFC watchdog may shut a queue in a run ({told})"

@@ -98,11 +98,6 @@ class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingInBytes):
             raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
         return red_curve(queue, (low, high), percent, ecn=ecn)
 
-    def _idles(self, db: Db, slot: Slot, queue: int) -> bool:
-        """Whether somebody's own profile, which is there or was, does nothing either."""
-        name, entry = slot.base(db), db.entry(slot.pool, slot.base(db))
-        return bool(entry) and self.means(queue, name, entry) is None
-
     def _word(self, where: str, entry: Entry, field: str, *words: str) -> str:
         """One of these, the first if none is told. Another may be read by the switch as any."""
         told = entry.get(field, words[0])
@@ -116,8 +111,9 @@ class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingInBytes):
         for queue in QUEUES:
             slot, curve, name = self.slot(db, port, queue), curves.get(queue), named.get(str(queue))
             if self.now(db, port, queue) != curve or name not in (None, slot.name(db)):
-                if not curve and not self._idles(db, slot, queue):
-                    db = slot.referring(db, "")
+                base = db.entry(slot.pool, slot.base(db))  # somebody's own, which is there or was
+                if not curve and (not base or self.means(queue, slot.base(db), base)):
+                    db = slot.referring(db, "")  # else it does nothing either
                 db = self.meant(db, slot, curve, _profile(curve) if curve else {}, name or "")
         return db
 

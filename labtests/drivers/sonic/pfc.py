@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import written
-from labtests.drivers.pauses import PausesByPriority, lossless
+from labtests.drivers.pauses import PausesByPriority, expect_mode, lossless
 from labtests.drivers.sonic.database import Db, DbSetting, Slot, named, numbered
 from labtests.drivers.sonic.maps import GROUP, slot_of
 from labtests.drivers.sonic.session import database, set_fields
@@ -86,9 +86,7 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
     def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
-        if wanted.mode == "auto":
-            where, remedy = f"PORT_QOS_MAP|{port}", 'use the mode "on" or "off"'
-            raise self.reject(where, "SONiC negotiates no PFC", remedy)
+        expect_mode(self, f"PORT_QOS_MAP|{port}", wanted, "SONiC")
         pausing, before = lossless(wanted), self.value(db, port).priorities
         if pausing == before:
             return db
@@ -112,9 +110,7 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
     def _expect_way_back(self, db: Db, port: str, slot: Slot, before: Groups) -> None:
         """Somebody's map has the lossless priorities in their own groups, as one of ours would.
         Raises CommandRejected."""
-        if slot.base(db) != slot.name(db):
-            return
-        for n in map(str, sorted(before)):
+        for n in map(str, sorted(before)) if slot.base(db) == slot.name(db) else ():
             if (group := slot.found(db).get(n, "0")) != n:
                 told = f"puts traffic class {n} into priority group {group}"
                 by = slot.name(db) or "the port, without a map,"
@@ -126,10 +122,9 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         """No entry of lossy traffic has the name that buffermgrd would write. Raises
         CommandRejected."""
         own = (*_entries(db, port, default=True), *_entries(db, port, default=False))
-        for key in _runs(port, groups):
-            if key in db.tables["BUFFER_PG"] and key not in own:
-                problem = "it is of lossy traffic, and labtests could not restore it"
-                raise self.reject(f"BUFFER_PG|{key}", problem, "leave that priority lossy")
+        for key in {*_runs(port, groups)} & {*db.tables["BUFFER_PG"]} - {*own}:
+            problem = "it is of lossy traffic, and labtests could not restore it"
+            raise self.reject(f"BUFFER_PG|{key}", problem, "leave that priority lossy")
 
     def commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: Db) -> Commands:
         """What buffermgrd has made in between goes, too."""

@@ -1,11 +1,12 @@
 """How programs made with click and tabulate print: tables, and complaints about words."""
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Generator, Mapping, Sequence, Set
 from typing import Any
 
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.options import NotEmulated, Refused
+from labtests.simlab.linux.processes import Pause
 
 _PADDING = 2
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -32,6 +33,21 @@ def usage(path: str, problem: str) -> Refused:
     """The program ends with this complaint."""
     words = f'Usage: {path} [OPTIONS] COMMAND [ARGS]...\nTry "{path} -h" for help.\n\n'
     return Refused(f"{words}Error: {problem}\n", 2)
+
+
+def number(path: str, text: str, low: int, high: int) -> str:
+    """A whole number in a range. Raises Refused."""
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        raise usage(path, f"Invalid value: {text} is not in the valid range of {low} to {high}.")
+    return text
+
+
+def confirmed(call: Call, question: str) -> Generator[Pause, None, None]:
+    """Somebody says yes. Raises Refused."""
+    call.out(question)
+    answer = yield from call.read_some()
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Refused("Aborted!\n", 1)
 
 
 def expect_root(call: Call) -> None:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import tabulated, usage
+from labtests.simlab.linux.clicking import confirmed, number, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.processes import Program
 from labtests.simlab.sonic import watchdog
@@ -80,8 +81,7 @@ def _pfc_priority(box: SonicChassis, port: str, priority: str, status: str) -> s
         raise usage("config interface pfc priority", f"Invalid value: {priority} {status}")
     if port not in box.db.tables["PORT_QOS_MAP"]:
         return f"Cannot find interface {port}\n"
-    told = box.db.entry("PORT_QOS_MAP", port).get("pfc_enable", "")
-    enabled = {each for each in told.split(",") if each}
+    enabled = {*box.db.entry("PORT_QOS_MAP", port).get("pfc_enable", "").split(",")} - {""}
     if (status == "on") == (priority in enabled):
         state = "has already been enabled" if status == "on" else "is not enabled"
         return f"Priority {priority} {state} on {port}\n"
@@ -107,11 +107,7 @@ def save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
     if len(named) > 1 or any(each.startswith("-") for each in named):
         raise usage("config save", f"Got unexpected extra argument ({named[-1]})")
     if len(named) == len(given):
-        call.out(_SURE)
-        answer = yield from call.read_some()
-        if answer.strip().lower() not in ("y", "yes"):
-            call.err("Aborted!\n")
-            return 1
+        yield from confirmed(call, _SURE)
     file = named[0] if named else "/etc/sonic/config_db.json"
     try:
         if named:
@@ -160,16 +156,12 @@ def _wrong(profile: Mapping[str, str]) -> list[str]:
     """What ecnconfig (sonic-utilities) finds wrong: probabilities first, and then thresholds."""
     told = {option[1:]: profile.get(field, "") for option, field in _ECN.items()}
     found = {name: int(value) for name, value in told.items() if value.isdecimal()}
-    shares = [(name, found[name]) for name in ("gdrop", "ydrop", "rdrop") if name in found]
-    return [
-        f"{name} ({share}). {name} should be an integer between 0 and 100."
-        for name, share in shares
-        if share > 100
-    ] or [
-        f"{low} ({found[low]}) and {high} ({found[high]}). {low} should be smaller than {high}"
-        for low, high in (("gmin", "gmax"), ("ymin", "ymax"), ("rmin", "rmax"))
-        if found.keys() >= {low, high} and found[low] > found[high]
-    ]
+    high = [name for name in ("gdrop", "ydrop", "rdrop") if found.get(name, 0) > 100]
+    if high:
+        return [f"{n} ({found[n]}). {n} should be an integer between 0 and 100." for n in high]
+    crossed = [(f"{c}min", f"{c}max") for c in "gyr" if {f"{c}min", f"{c}max"} <= {*found}]
+    return [f"{low} ({found[low]}) and {top} ({found[top]}). {low} should be smaller than {top}"
+            for low, top in crossed if found[low] > found[top]]  # fmt: skip
 
 
 def _profile(name: str, fields: Mapping[str, str]) -> str:
@@ -179,11 +171,6 @@ def _profile(name: str, fields: Mapping[str, str]) -> str:
     return "\n".join([f"Profile: {name}", ruler, *rows, ruler, "", ""])
 
 
-def _reload_qos(box: SonicChassis) -> str:
-    box.change(box.db.reload_qos)
-    return ""
-
-
 CONFIG: Mapping[str, Callable[..., str | Program]] = {
     "interface pfc priority": _pfc_priority,
     "interface pfc asymmetric": lambda box, port, on: _of_port(box, port, "pfc_asym", on),
@@ -191,7 +178,7 @@ CONFIG: Mapping[str, Callable[..., str | Program]] = {
     "interface shutdown": lambda box, port: _of_port(box, port, "admin_status", "down"),
     "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
     "save": save,
-    "qos reload": _reload_qos,
+    "qos reload": lambda box: box.change(box.db.reload_qos) or "",
     "ecn": ecn,
     **{f"pfcwd {verb}": act for verb, act in watchdog.CHANGES.items()},
 }
@@ -213,14 +200,14 @@ _USUAL_MS = 100, 30_000
 def _poll(box: SonicChassis, value: str, *, poll: str, field: str) -> str:
     if field == "POLL_INTERVAL":
         low, high = _POLLED_MS.get(poll, _USUAL_MS)
-        watchdog.number(f"counterpoll {poll} interval", value, low, high)
+        number(f"counterpoll {poll} interval", value, low, high)
     for name in _POLLS[poll]:
         _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, value)
     return ""
 
 
 def _polls(box: SonicChassis) -> str:
-    keys = [key for each in _POLLS.values() for key in each]
+    keys = chain.from_iterable(_POLLS.values())
     entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in keys}
     rows = [(f"{key}_STAT", each.get("POLL_INTERVAL", "default (60000)"),
              each.get("FLEX_COUNTER_STATUS", "disable"))

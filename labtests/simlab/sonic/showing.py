@@ -105,11 +105,6 @@ def watermark(box: SonicChassis, kind: str) -> str:
     return f"{of.title}\n{_of_eight('Port', of.column, rows)}"
 
 
-def _clear(box: SonicChassis, *, kind: str) -> str:
-    box.watermarks.clear(kind)
-    return "\n"
-
-
 def watermarkstat(box: SonicChassis, call: Call) -> str:
     """The program: `-t TYPE`, and `-c` to clear."""
     words = [word for word in call.arguments if word != "-c"]
@@ -224,6 +219,8 @@ SHOW: Mapping[str, Callable[..., str]] = {
     **{each.named: partial(watermark, kind=kind) for kind, each in TYPES.items()},
 }
 CLEAR: Mapping[str, Callable[..., str]] = {
-    each.named: partial(_clear, kind=kind) for kind, each in TYPES.items() if each.column
+    each.named: lambda box, *, kind=kind: box.watermarks.clear(kind) or "\n"
+    for kind, each in TYPES.items()
+    if each.column
 }
 """`sonic-clear` has no word for pools."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from labtests.network import PfcWatchdog
-from labtests.simlab.linux.clicking import tabulated, usage
+from labtests.simlab.linux.clicking import number, tabulated, usage
 from labtests.simlab.linux.options import Refused, read_options
 from labtests.simlab.sonic.chassis import SonicChassis
 
@@ -49,13 +49,6 @@ def _config(box: SonicChassis, *ports: str) -> str:
     poll = box.db.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL") if rows else None
     changed = f"Changed polling interval to {poll}ms\n" if poll else ""
     return changed + tabulated(("PORT", *_CONFIG), rows)
-
-
-def number(path: str, text: str, low: int, high: int) -> str:
-    """A whole number in a range. Raises Refused."""
-    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-        raise usage(path, f"Invalid value: {text} is not in the valid range of {low} to {high}.")
-    return text
 
 
 def _start(box: SonicChassis, *given: str) -> str:

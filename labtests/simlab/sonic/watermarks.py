@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from labtests.network import Switch
+from labtests.simlab.pacing import Pacemaker
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, ConfigDb
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
@@ -46,14 +47,13 @@ class PolledWatermarks:
     poll read; `periodic` the most of all polls of a period of telemetry, which ends at 0."""
 
     def __init__(self, network: Switch, db: ConfigDb, timeline: Timeline) -> None:
-        self._network, self._db, self._timeline = network, db, timeline
+        self._network, self._db, self._polls = network, db, Pacemaker(timeline)
         self._since_polled: dict[_Key, int] = {}
         self.shown: dict[_Key, int] = {}
         self.polled: dict[_Key, int] = {}
         self.periodic: dict[_Key, int] = dict.fromkeys(self._peaks(), 0)
-        self._periods_ns: dict[str, int | None] = dict.fromkeys(GROUPS)
         self.pace()
-        self._begin_period()
+        self._polls.pace("telemetry", PERIOD_NS, self._begin_period)
 
     def clear(self, kind: str) -> None:
         """Shown as 0 from now on, polled or not."""
@@ -65,21 +65,12 @@ class PolledWatermarks:
             status = self._db.entry("FLEX_COUNTER_TABLE", group).get("FLEX_COUNTER_STATUS")
             polled_ns = self._db.poll_ms(group, USUAL_MS) * NS_PER_S // 1000
             period_ns = polled_ns if status == "enable" else None
-            if period_ns != self._periods_ns[group]:
-                self._periods_ns[group] = period_ns
-                self._wait(group, period_ns)
+            self._polls.pace(group, period_ns, partial(self._poll, group))
 
     def _begin_period(self) -> None:
         self.periodic |= dict.fromkeys(self.periodic, 0)
-        self._timeline.after(PERIOD_NS, self._begin_period)
 
-    def _wait(self, group: str, period_ns: int | None) -> None:
-        if period_ns is not None:
-            self._timeline.after(period_ns, partial(self._poll, group, period_ns))
-
-    def _poll(self, group: str, period_ns: int) -> None:
-        if self._periods_ns[group] != period_ns:
-            return  # told otherwise since
+    def _poll(self, group: str) -> None:
         for key, peak in self._peaks().items():
             self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
         self._network.forget_peaks()
@@ -87,7 +78,6 @@ class PolledWatermarks:
             self.polled[key] = self._since_polled.pop(key)
             for held in (self.shown, self.periodic):
                 held[key] = max(held.get(key, 0), self.polled[key])
-        self._wait(group, period_ns)
 
     def _peaks(self) -> dict[_Key, int]:
         """In bytes, since all was forgotten."""
