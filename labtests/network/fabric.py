@@ -283,10 +283,11 @@ def with_packets(t: Tables, rows: int) -> Tables:
 
 
 def _make_calendar(t: Tables) -> None:
-    """Buckets about as wide as frames of 1000 B are apart when, of n ports, sqrt(n) send: few have
-    several slots, and most slots lie from the beginning where they wake."""
+    """Buckets about as wide as frames of 1000 B are apart when, of n ports, sqrt(n) send, until it
+    has been seen how many do (events.py)."""
     frames_per_ps = float((1 / (1000 * t.port.ps_per_byte)).mean()) * math.sqrt(len(t.port))
-    t.clock[0].bucket_shift = max(1, int(1 / frames_per_ps).bit_length() - 1)
+    shift = max(1, int(1 / frames_per_ps).bit_length() - 1)
+    t.clock[0].bucket_shift = t.clock[0].widest_shift = shift
     t.slot.wakes = NEVER
     t.bucket.head = NONE
 

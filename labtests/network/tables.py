@@ -111,6 +111,7 @@ def _record(
 TABLE_TYPES = {
     "clock": _record(
         "now ports hosts opened bucket_shift random_1 random_2",
+        "widest_shift woken openings",  # the latter two since buckets were looked at: events.py
         "targets",  # columns of the route table
         "free_packet free_packets active_flows due",  # due: a port that may start now
     ),
