@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from unittest import SkipTest
 
 from labtests.core.units import IP_BYTES, UDP_BYTES, packets_of
@@ -138,7 +139,7 @@ def fastest_at_the_ends(senders: Sequence[Role]) -> tuple[Role, ...]:
 
 def held_alone(senders: Sequence[Role]) -> tuple[Role, ...]:
     """As many of them as DCQCN holds without PFC, the first and the last among them."""
-    return tuple(senders if len(senders) <= HELD else (*senders[: HELD - 1], senders[-1]))
+    return tuple(senders if len(senders) <= HELD else (*islice(senders, HELD - 1), senders[-1]))
 
 
 def fastest_without_a_queue(senders: Sequence[Role], line: float) -> Role:

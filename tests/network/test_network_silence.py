@@ -10,12 +10,12 @@ from network_star import Lab
 from labtests.network import Network, RcRequest, ReceiveBuffer, Script, SwitchMemory
 from labtests.network.wire import MOST_SILENT
 
-ROWS = {  # numbers of rows in the pool, and silence itself
+ROWS = {  # numbers of rows in the pool, silence itself, and how wide buckets are and why
     "port": {"wire_head", "wire_tail", "loud_head", "loud_tail", "silence", "silent_run"},
     "queue": {"head", "tail"},
     "control": {"waiting_head", "waiting_tail", "buffer_head", "buffer_tail"},
     "flow": {"wired_psn"},
-    "clock": {"free_packet", "free_packets", "opened"},
+    "clock": {"free_packet", "free_packets", "opened", "bucket_shift", "woken", "openings"},
 }
 COMPARED = (
     "clock",

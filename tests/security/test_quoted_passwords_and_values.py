@@ -130,7 +130,7 @@ def test_a_rate_that_is_no_number_is_an_obstacle_and_no_defect():
     assert any("it is shaped" in each for each in found)
 
 
-def test_a_map_without_a_group_is_put_back_all_the_same():
+def test_pfc_of_a_map_without_a_group_is_refused_before_anything_is_sent():
     pfc = SonicPfc("box", ("Ethernet0",))
     names = {name: {} for name in pfc.tables}
     names["PORT_QOS_MAP"] = {"Ethernet0": {"tc_to_pg_map": "m", "pfc_enable": "3"}}
@@ -138,7 +138,8 @@ def test_a_map_without_a_group_is_put_back_all_the_same():
     names["BUFFER_PG"] = {"Ethernet0|3-4": {"profile": "NULL"}}
     db = Db(names)
     off = pfc.value(Db({**names, "PORT_QOS_MAP": {}}), "Ethernet0")
-    assert pfc.commands("Ethernet0", pfc.value(db, "Ethernet0"), off, db)
+    with pytest.raises(CommandRejected, match="labtests could not restore that"):
+        pfc.commands("Ethernet0", pfc.value(db, "Ethernet0"), off, db)
 
 
 # -- policies of a Nexus ---------------------------------------------------------------------------
