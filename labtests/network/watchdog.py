@@ -211,8 +211,9 @@ class Guards:
     def hurry(self, port: str, *, hasty: bool = True) -> None:
         """A defect: the port's watchdog serves a queue again after half of the time without pauses
         that it was told to wait. get() says what it was told."""
-        (self._hasty.add if hasty else self._hasty.discard)(port)
-        self.set(port, self.get(port))
+        if hasty != (port in self._hasty):  # else a queue that is shut stays so
+            self._hasty ^= {port}
+            self.set(port, self.get(port))
 
     def set(self, port: str, guard: Guard | None) -> None:
         """The port has this guard from now on; None: none. A shut priority is restored first.

@@ -19,13 +19,11 @@ from labtests.verdicts.outcome import (
     passed,
     unproven,
 )
-from labtests.verdicts.watchdog_log import log_doubts, logged_in_time
+from labtests.verdicts.watchdog_log import POLL_S, log_doubts, logged_in_time
 
 SERVED_SHARE = 0.5
 """Of what was sent in the paused class: less was forwarded, and its queue was not served again. The
 suite's storms, with the longest time until a queue is served again, are a third of a phase."""
-LOOK_MS = 100
-"""So often the switch looks at its queues: a queue is shut by so much later than it has to be."""
 HELD_SHARE = 0.95
 """Of what a queue is sent in the time for which it has to stay shut, it has dropped so much."""
 
@@ -283,7 +281,7 @@ def _shut_long_enough(evidence: Evidence, storm: StormResult) -> Iterator[Findin
     if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
         return  # nobody says for how long, or the switch does not wait for the last pause
     shut_after_ms = times.interval_ms * times.shutdown_multiplier
-    shut_ms = storm.lasting_ms - shut_after_ms - LOOK_MS
+    shut_ms = storm.lasting_ms - shut_after_ms - 1000 * POLL_S
     shut_ms += times.interval_ms * times.auto_restore_multiplier
     held_s = storm.times * shut_after_ms / 1000
     for queue in sorted(queues):

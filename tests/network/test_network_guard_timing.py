@@ -226,6 +226,31 @@ class TestSettings:
         lab.switch.guards.set("p0", None)
         assert lab.switch.guards.get("p0") is None
 
+    def test_a_hasty_watchdog_waits_half_as_long_and_one_that_is_not_stays_shut(
+        self, star: Lab
+    ) -> None:
+        def shut_after_the_storm_ms(hasty: bool) -> int:
+            wanted = PfcWatchdog(auto_restore_multiplier=4, phase_ms=0)
+            lab = guarded(star, wanted)
+            if hasty:
+                lab.switch.guards.hurry("p0")
+            assert lab.switch.guards.get("p0") == wanted
+            storm(lab, 250)
+            assert counted(lab).shut
+            if not hasty:
+                lab.switch.guards.hurry("p0", hasty=False)  # a fault that was none is healed
+                assert counted(lab).shut
+            release(lab)
+            waited_ms = 0
+            while counted(lab).shut and waited_ms < 1000:
+                lab.run_ms(10)
+                waited_ms += 10
+            return waited_ms
+
+        hasty, usual = shut_after_the_storm_ms(True), shut_after_the_storm_ms(False)
+        assert 200 - 50 <= hasty <= 300
+        assert 400 - 50 <= usual <= 500
+
     def test_a_guard_that_never_acts_changes_nothing(self, star: Lab) -> None:
         def counters(guard: PfcWatchdog | None) -> list:
             lab = star(4, memory=SwitchMemory(xon_offset_cells=48)).lossless(3).without_dcqcn()

@@ -6,19 +6,13 @@ from dataclasses import replace
 import pytest
 from handmade import reading
 from test_storms import NONE, SHUT, STORM, stormy
+from test_storms import TIMES as FOUR_TIMES
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.readings import ClockReading, DeviceLog, WatchdogMessage
-from labtests.capabilities.records import WatchdogTimes
 from labtests.verdicts import Outcome, left_alone, shut_in_time
 
-TIMES = WatchdogTimes(
-    on=True,
-    interval_ms=100,
-    shutdown_multiplier=1,
-    auto_restore_multiplier=2,
-    fixed_restore_multiplier=0,
-)
+TIMES = replace(FOUR_TIMES, auto_restore_multiplier=2)
 AHEAD = 1_000_000.0  # of the switch's clock, s
 RAN_S = 2000.0  # so slowly that 40 are what a shut queue is sent
 BEGUN = (10.2, 11.0, 11.8)
