@@ -199,8 +199,12 @@ JSON = {
 def test_json_of_millions_of_parts_is_refused_before_it_is_built(parse: Any, shape: str) -> None:
     """While it is, no other thread runs: the beats of all other hosts stop."""
     reply = Reply(device="evil", command="show", text=JSON[shape], errors="", status=0, time_s=0.0)
-    begun_s = time.process_time()
-    with pytest.raises(UnreadableOutput) as refused:
-        parse(reply)
-    assert refused.value.device == "evil"
-    assert time.process_time() - begun_s < 0.5
+
+    def took_s() -> float:
+        begun_s = time.thread_time()  # a neighbour's work is not in it
+        with pytest.raises(UnreadableOutput) as refused:
+            parse(reply)
+        assert refused.value.device == "evil"
+        return time.thread_time() - begun_s
+
+    assert min(took_s() for _ in range(3)) < 0.5  # a busy machine makes a try longer, none shorter
