@@ -9,12 +9,13 @@ from pathlib import Path
 
 from labtests.core.errors import LabError, WrongOption
 from labtests.core.private_files import write_whole
+from labtests.core.stem import Stem
 from labtests.faults import page
 from labtests.faults.catalogue import CATALOGUE
 from labtests.faults.declared import FAMILIES, Declared
 from labtests.faults.matrix import by_place, text, wrong
 from labtests.faults.places import Places
-from labtests.faults.running import Bench, Job, jobs, results_of, run_all
+from labtests.faults.running import DRY_RUN, Bench, Job, jobs, results_of, run_all
 from labtests.faults.suites import SUITES
 from labtests.inventory import load
 
@@ -62,14 +63,18 @@ def run(asked: GateRequest, say: Say) -> int:
 def _run_here(
     asked: GateRequest, mine: Sequence[Declared], todo: Sequence[Job], places: Places, say: Say
 ) -> int:
-    bench = Bench(places=places, suites=asked.folder, seed=asked.seed, commit=_commit())
     known = {} if asked.anew else results_of(asked.results)
     keys = {(job.declared.digest, job.suite, places.testbed.name, asked.seed): job for job in todo}
     missing = [job for key, job in keys.items() if key not in known]
     say(f"{places.testbed.name}: {len(mine)} faults, {len(keys)} runs, {len(missing)} to do, "
         f"seed {asked.seed}")  # fmt: skip
     at_once = asked.jobs or os.cpu_count() or 1
-    run_all(missing, bench, asked.results, at_once=at_once, say=say)
+    if missing:
+        with Stem(*DRY_RUN) as stem:
+            bench = Bench(
+                stem=stem, places=places, suites=asked.folder, seed=asked.seed, commit=_commit()
+            )
+            run_all(missing, bench, asked.results, at_once=at_once, say=say)
     now = results_of(asked.results)
     found = by_place((now[key] for key in keys), mine)
     for line in text(mine, found):

@@ -1,4 +1,4 @@
-"""Runs of suites in labs that are broken as declared: one process each, some at once.
+"""Runs of suites in labs that are broken as declared: each in processes of its own, some at once.
 
 Each result is a line of JSON in a file, written when its run ends, so that a matrix that was killed
 goes on where it was.
@@ -18,6 +18,7 @@ from typing import TextIO
 
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.private_files import open_private
+from labtests.core.stem import Stem
 from labtests.faults.declared import Declared
 from labtests.faults.judging import BROKEN, Heard, Seen, judged
 from labtests.faults.places import NotOfThisLab, Places
@@ -25,8 +26,19 @@ from labtests.faults.suites import SUITES
 
 ENDS_WITHIN_S = 900.0
 LONGEST_WORDS = 1500
-BARE = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-"""Words for pytest: it keeps nothing beside the suites and imports nothing that is not needed."""
+BARE = (
+    *("-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
+    *("-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"),
+)
+"""Words for pytest under a stem: it keeps nothing beside the suites and imports nothing that is not
+needed."""
+DRY_RUN = (
+    *("pytest", "_pytest.legacypath", "pytest_html.plugin", "pandas", "pyarrow"),
+    *("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx"),
+    *("labtests.history.background", "labtests.history.entering", "labtests.transport.ssh.cli"),
+    *("labtests.__main__", "labtests.simlab.serving", "labtests.network.warming:load"),
+)
+"""What a stem is grown with, for runs of suites with --dry-run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +66,7 @@ class GateResult:
 class Bench:
     """Where all runs of a matrix run. `commit`: of labtests and its suites."""
 
+    stem: Stem
     places: Places
     suites: Path
     seed: int
@@ -91,22 +104,20 @@ class Bench:
         words = module_command("pytest", *typed, *BARE, "--run-dir", str(folder))
         inherited = {name for name in os.environ if name.startswith(("LABTESTS_", "PYTEST_"))}
         try:
-            done = subprocess.run(
+            status, said = self.stem.run(
                 words,
+                cwd=Path.cwd(),
                 env=child_environment(inherited),
-                capture_output=True,
-                text=True,
-                timeout=ENDS_WITHIN_S,
-                check=False,
+                timeout_s=ENDS_WITHIN_S,
             )
         except subprocess.TimeoutExpired:
             return Heard(seen=BROKEN, words=f"it did not end within {ENDS_WITHIN_S:g} s")
         file = folder / "run.json"
         run = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-        found = judged(run, done.returncode, declared, self.places)
+        found = judged(run, status, declared, self.places)
         if found.seen != BROKEN:
             return found
-        end = " / ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        end = " / ".join(said.strip().splitlines()[-8:])
         return Heard(seen=BROKEN, words=f"{found.words}: {end}")
 
 

@@ -12,6 +12,13 @@ def warm() -> None:
     complete_folder()
 
 
+def load() -> None:
+    """All of it is in this process, which else would load each function when it is first called."""
+    from labtests.network.ahead import compile_all
+
+    compile_all(complete_folder())
+
+
 def _compile_into(folder: Path) -> None:
     from labtests.network.ahead import compile_all  # heavy, and not if another was first
 

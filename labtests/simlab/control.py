@@ -25,6 +25,7 @@ from labtests.core.errors import LabError
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.output import tell
 from labtests.core.private_files import open_private, private_folder
+from labtests.core.stem import start_piped
 from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
 from labtests.simlab.defects import LAB_EPOCH
 from labtests.simlab.folder import (
@@ -177,14 +178,11 @@ class LabProcess(RunningLab):
         self._unread = b""
         self._owns_directory = directory is None
         self._stderr = _stderr_file(directory)
-        self._child = subprocess.Popen(
-            _command(testbed_file, seed, directory),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=child_environment(without),
-            start_new_session=True,  # a Ctrl-C is for the runner, which still needs its lab then
+        # in a session of its own: a Ctrl-C is for the runner, which still needs its lab then
+        piped = start_piped(
+            _command(testbed_file, seed, directory), child_environment(without), self._stderr
         )
+        self._child, self._stdin, self._stdout = piped.process, piped.stdin, piped.stdout
         try:
             super().__init__(self._ready(time.monotonic() + READY_WITHIN_S, tell))
         except BaseException:
@@ -228,10 +226,9 @@ class LabProcess(RunningLab):
             shutil.rmtree(self.directory, ignore_errors=True)  # if it could not do so itself
 
     def _end(self) -> None:
-        for stream in (self._child.stdin, self._child.stdout):
+        for stream in (self._stdin, self._stdout):
             with suppress(OSError):
-                if stream is not None:
-                    stream.close()
+                stream.close()
         try:
             self._child.wait(ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
@@ -240,10 +237,9 @@ class LabProcess(RunningLab):
         self._stderr.close()
 
     def _send(self, message: Message) -> None:
-        assert self._child.stdin is not None
         try:
-            self._child.stdin.write(json.dumps(message).encode() + b"\n")
-            self._child.stdin.flush()
+            self._stdin.write(json.dumps(message).encode() + b"\n")
+            self._stdin.flush()
         except (OSError, ValueError) as error:
             raise self._failure("the simulated lab is gone") from error
 
@@ -263,8 +259,7 @@ class LabProcess(RunningLab):
         return message
 
     def _read_more(self, deadline: float) -> None:
-        assert self._child.stdout is not None
-        descriptor = self._child.stdout.fileno()
+        descriptor = self._stdout.fileno()
         if not select.select([descriptor], [], [], max(deadline - time.monotonic(), 0.0))[0]:
             raise self._failure("the simulated lab does not answer")
         chunk = os.read(descriptor, 65536)

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fast_starts import FORKED, of_this_process
+import fast_starts
 
+from labtests.faults.running import BARE
 from labtests.report import read_run
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +32,8 @@ def run_pytest(
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
     words = ("--testbed", str(folder / "lab.yaml"), "--dry-run", "--run-dir", str(folder / "run"),
              *words)  # fmt: skip
-    code, said = of_this_process().run(
-        ["pytest", "-p", "no:cacheprovider", *FORKED, *words],
-        cwd=where,
-        env=clean | {"PYTHONPATH": str(ROOT)},
-        output=folder / "said.txt",
+    code, said = fast_starts.run(
+        ["pytest", *BARE, *words], cwd=where, env=clean | {"PYTHONPATH": str(ROOT)}
     )
     assert code in (0, 1), said
     read: dict[str, Any] = read_run(folder / "run")

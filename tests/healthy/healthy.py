@@ -16,23 +16,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from labs import SHAPES, made
 
-from labtests.faults.running import BARE
+from labtests.core.interpreter import child_environment, module_command
+from labtests.core.stem import Stem
+from labtests.faults.running import BARE, DRY_RUN
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "reports" / "healthy.jsonl"
 SHIPPED = tuple(sorted((ROOT / "testbeds").glob("*.yaml")))
 ENDS_WITHIN_S = 3600
 HEALTHY = ("pass", "skipped")
-Start = Callable[[list[str], dict[str, str], Path], tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -77,25 +79,18 @@ def jobs(asked: argparse.Namespace, folder: Path) -> Iterator[Job]:
             yield Job(shape.name, seed, lab.options(str(file)))
 
 
-def started(words: list[str], env: dict[str, str], output: Path) -> tuple[int, str]:
-    """A run of pytest in a process of its own: its exit status, and what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=ROOT, env=env, capture_output=True, text=True,
-        timeout=ENDS_WITHIN_S, check=False,
-    )  # fmt: skip
-    said = done.stdout + done.stderr
-    output.write_text(said, encoding="utf-8")
-    return done.returncode, said
-
-
-def run(job: Job, folder: Path, more: list[str], start: Start = started) -> list[Told]:
+def run(job: Job, folder: Path, more: list[str], stem: Stem) -> list[Told]:
     """All suites of one lab."""
     target = folder / f"{job.name}-{job.seed}"
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("LABTESTS_", "PYTEST_"))}
-    words = ["pytest", "suites", *BARE, "-q"]
+    inherited = {name for name in os.environ if name.startswith(("LABTESTS_", "PYTEST_"))}
+    words = ["suites", *BARE, "-q"]
     words += [*job.options, "--seed", str(job.seed), "--run-dir", str(target), *more]
     started_s = time.monotonic()
-    code, said = start(words, clean, folder / f"{job.name}-{job.seed}.txt")
+    code, said = stem.run(
+        module_command("pytest", *words), cwd=ROOT, env=child_environment(inherited),
+        timeout_s=ENDS_WITHIN_S,
+    )  # fmt: skip
+    (folder / f"{job.name}-{job.seed}.txt").write_text(said, encoding="utf-8")
     taken_s = time.monotonic() - started_s
     file = target / "run.json"
     tests = json.loads(file.read_text(encoding="utf-8"))["tests"] if file.is_file() else []
@@ -148,11 +143,11 @@ def commit() -> str:
         return ""
 
 
-def kept_or_run(job: Job, folder: Path, kept: Kept) -> list[Told]:
+def kept_or_run(job: Job, folder: Path, kept: Kept, stem: Stem) -> list[Told]:
     """What its run says, or has said."""
     told = kept.of(job)
     if not told:
-        told = run(job, folder, kept.more)
+        told = run(job, folder, kept.more, stem)
         kept.add(job, told)
     return told
 
@@ -189,8 +184,9 @@ def main() -> int:
         folder = asked.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         kept, wrong, count = Kept(asked.results, commit(), asked.more), 0, 0
-        with ThreadPoolExecutor(max_workers=asked.jobs) as pool:
-            for told in pool.map(lambda job: kept_or_run(job, folder, kept), jobs(asked, folder)):
+        with Stem(*DRY_RUN) as stem, ThreadPoolExecutor(max_workers=asked.jobs) as pool:
+            all_told = partial(kept_or_run, folder=folder, kept=kept, stem=stem)
+            for told in pool.map(all_told, jobs(asked, folder)):
                 for each in told:
                     print(each, flush=True)
                     count += 1

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 from drawing import seed_of
-from fast_starts import FORKED, of_this_process
+from fast_starts import stem
 from healthy import HEALTHY, ROOT, SHIPPED, Job, run
 from labs import SHAPES, made
 
@@ -18,10 +18,6 @@ MOST_SENDERS = 8
 """Of labs that are drawn: a suite of 32 takes minutes beside others, and is of `make healthy`."""
 SMALL = [shape.name for shape in SHAPES if len(shape.senders) <= MOST_SENDERS]
 NAMES = [*SHIPPED_NAMES, *SMALL]
-
-
-def forked(words: list[str], env: dict[str, str], output: Path) -> tuple[int, str]:
-    return of_this_process().run(words, cwd=ROOT, env=env, output=output)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -37,6 +33,6 @@ def test_nothing_is_wrong_in_a_drawn_lab(name: str, suite: str, tmp_path: Path) 
         lab = made(next(shape for shape in SHAPES if shape.name == name), 1)
         (tmp_path / "lab.yaml").write_text(lab.text, encoding="utf-8")
         options = lab.options(str(tmp_path / "lab.yaml"))
-    told = run(Job(name, 1, options), tmp_path, ["-k", suite, *FORKED], forked)
+    told = run(Job(name, 1, options), tmp_path, ["-k", suite], stem())
     assert told
     assert all(each.outcome in HEALTHY for each in told), "\n".join(map(str, told))

@@ -59,24 +59,25 @@ def test_seeds_as_they_are_written():
 
 def test_a_night_that_was_stopped_goes_on_with_the_labs_that_are_left(tmp_path, monkeypatch):
     ran = []
+    stem = object()
 
-    def run(job, folder, more):
+    def run(job, folder, more, stem):
         ran.append(job.name)
         return [Told(job.name, job.seed, "s1", "pass", 1.0, "lossless")]
 
     monkeypatch.setattr("healthy.run", run)
     here = Kept(tmp_path / "kept.jsonl", "abc", ["-k", "s1"])
     first, second = Job("first", 1, []), Job("second", 1, [])
-    told = kept_or_run(first, tmp_path, here)
+    told = kept_or_run(first, tmp_path, here, stem)
     with here.file.open("a") as file:
         file.write('\n{"run": ["abc", "second", 1')  # killed in the middle
-    assert kept_or_run(first, tmp_path, here) == told
-    kept_or_run(second, tmp_path, here)
-    kept_or_run(second, tmp_path, here)
+    assert kept_or_run(first, tmp_path, here, stem) == told
+    kept_or_run(second, tmp_path, here, stem)
+    kept_or_run(second, tmp_path, here, stem)
     assert ran == ["first", "second"]
     for other in (replace(here, commit="abd"), replace(here, more=[]), replace(here, commit="")):
-        kept_or_run(first, tmp_path, other)
-    kept_or_run(replace(first, seed=2), tmp_path, here)
+        kept_or_run(first, tmp_path, other, stem)
+    kept_or_run(replace(first, seed=2), tmp_path, here, stem)
     assert ran == ["first", "second", "first", "first", "first", "first"]
-    kept_or_run(first, tmp_path, replace(here, commit=""))
+    kept_or_run(first, tmp_path, replace(here, commit=""), stem)
     assert ran[6:] == ["first"], "files that differ from a commit's are run each time"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+import fast_starts
 import sabotage
-from recovery_lab import QUICK_START, FastStarts, Project, ServedLab, everything, opened
+from recovery_lab import QUICK_START, Project, ServedLab, everything, opened
 from tripped import Evidence, sufferings
 from ways import Point
 
@@ -107,7 +108,6 @@ class Bench:
     """The lab as it was found, and how runs are started on it."""
 
     project: Project
-    starts: FastStarts
     disk: Path | None
     found: dict[str, object] = field(default_factory=dict)
     _runs: int = 0
@@ -128,8 +128,7 @@ class Bench:
             env["BREAK"] = json.dumps(asked)
         argv = ["pytest", "test_broken.py", "-q", *QUICK_START, "-p", "sabotage"]
         argv += ["--testbed=served.yaml", f"--run-dir={folder}", *words]
-        output = self.project.folder / f"run-{self._runs}.txt"
-        code, said = self.starts.run(argv, cwd=self.project.folder, env=env, output=output)
+        code, said = fast_starts.run(argv, cwd=self.project.folder, env=env)
         return code, said, folder
 
     @property
@@ -218,9 +217,9 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
 
 
 @contextmanager
-def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Bench]:
+def bench_of(served: ServedLab, folder: Path) -> Iterator[Bench]:
     """A project in this folder, on this lab."""
-    project = Project(folder, served, starts)
+    project = Project(folder, served, forked=True)
     (folder / "test_broken.py").write_text(SUITE)
     (folder / "test_look.py").write_text(LOOK)
     (folder / "test_other.py").write_text(OTHER)
@@ -229,7 +228,7 @@ def bench_of(served: ServedLab, starts: FastStarts, folder: Path) -> Iterator[Be
         sabotage.patience(sabotage.PATIENCE_S),
         small_disk(folder) as disk,
     ):
-        bench = Bench(project, starts, disk)
+        bench = Bench(project, disk)
         with opened(project.testbed) as lab:
             bench.found = everything(lab)
         yield bench

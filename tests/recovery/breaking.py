@@ -28,7 +28,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bench import Bench, bench_of, journal_of, when_up
-from recovery_lab import ROOT, SETTINGS, FastStarts, ServedLab, nothing_runs
+from recovery_lab import ROOT, SETTINGS, ServedLab, nothing_runs
 from tripped import Evidence, changed_by_both, not_tripped
 from typed import typed
 from ways import WAYS, Point, chosen
@@ -189,9 +189,9 @@ def main() -> int:
     begun_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         testbed = ROOT / "testbeds" / f"{asked.testbed}.yaml"
-        served, starts = ServedLab(Path(folder) / "lab", testbed), FastStarts()
+        served = ServedLab(Path(folder) / "lab", testbed)
         try:
-            with bench_of(served, starts, Path(folder)) as bench:
+            with bench_of(served, Path(folder)) as bench:
                 points = chosen(journal_of(bench), seed=asked.seed, quick=asked.quick)
                 for number, point in enumerate(points):
                     if asked.ways and point.way not in asked.ways:
@@ -201,7 +201,6 @@ def main() -> int:
                     tried.append(break_at(bench, point, number))
                     print(tried[-1], flush=True)
         finally:
-            starts.close()
             served.end()
     kind = "a tmpfs of 8 MiB" if bench.disk else "not tried, no right to mount one"
     print(f"\nseed {asked.seed}; full disk: {kind}; {time.monotonic() - begun_s:.0f} s")

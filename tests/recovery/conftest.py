@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fast_starts import FastStarts
 from recovery_lab import Project, ServedLab
 
 
@@ -16,17 +15,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedLab]:
     assert (status, "Traceback" in lab.text) == (0, False), lab.text
 
 
-@pytest.fixture(scope="session")
-def starts() -> Iterator[FastStarts]:
-    made = FastStarts()
-    yield made
-    made.close()
-
-
 @pytest.fixture
-def project(
-    served: ServedLab, starts: FastStarts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Project:
-    made = Project(tmp_path, served, starts)
+def project(served: ServedLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    made = Project(tmp_path, served, forked=True)
     monkeypatch.setenv("LABTESTS_STATE_DIR", str(made.state / "labtests"))
     return made

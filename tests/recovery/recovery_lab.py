@@ -24,7 +24,7 @@ from labtests.transport.ssh.connecting import connect_all
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "byhand"), str(ROOT / "tests")]  # also for breaking.py
 
-from fast_starts import FastStarts as FastStarts  # noqa: E402
+import fast_starts  # noqa: E402
 from served_lab import ServedLab  # noqa: E402
 from typed import typed  # noqa: E402
 
@@ -142,7 +142,7 @@ class Project:
 
     folder: Path
     served: ServedLab
-    starts: FastStarts | None = None  # None: each run is a process of its own from the start
+    forked: bool = False  # else each run is a process of its own from the start
     state: Path = field(init=False)
     testbed_file: Path = field(init=False)
 
@@ -178,9 +178,8 @@ class Project:
         return self._start([sys.executable, *words, "--testbed", str(self.testbed_file), *options])
 
     def _run(self, words: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
-        if self.starts is not None:
-            output = self.folder / "output.txt"
-            return self.starts.run(words, cwd=self.folder, env=env, output=output)
+        if self.forked:
+            return fast_starts.run(words, cwd=self.folder, env=env)
         process = self._start([sys.executable, "-m", *words], env)
         said, _ = process.communicate(timeout=ENDS_WITHIN_S)
         return process.returncode, said

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from bench import bench_of, journal_of
 from breaking import break_at, tally
-from fast_starts import FastStarts
 from recovery_lab import ROOT, ServedLab
 from ways import ABOUT_DEVICES, AT_COMMANDS, CHANGING, WAYS, chosen
 
 
-def expect_put_back(lab: ServedLab, starts: FastStarts, folder: Path) -> None:
+def expect_put_back(lab: ServedLab, folder: Path) -> None:
     """Broken in one point of each of some ways, the lab is as it was."""
-    with bench_of(lab, starts, folder) as bench:
+    with bench_of(lab, folder) as bench:
         points = chosen(journal_of(bench), seed=1, quick=True)
         tried = [break_at(bench, point, number) for number, point in enumerate(points)]
     print(f"\nbroken runs: {list(tally(tried))[-1]} (`make break` tries more)")  # noqa: T201
@@ -25,10 +24,10 @@ def expect_put_back(lab: ServedLab, starts: FastStarts, folder: Path) -> None:
 
 
 def test_runs_broken_in_some_ways_are_put_back(
-    served: ServedLab, starts: FastStarts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: ServedLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LABTESTS_STATE_DIR", "as it was")
-    expect_put_back(served, starts, tmp_path)
+    expect_put_back(served, tmp_path)
     assert os.environ["LABTESTS_STATE_DIR"] == "as it was"
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fast_starts import FastStarts
 from recovery_lab import ROOT, Project, ServedLab, everything, opened
 
 SWITCH = "SN2700"
@@ -24,11 +23,11 @@ BY_HAND = {"off": "", "lossless": "nv set qos roce && nv config apply -y"}
 
 @pytest.mark.parametrize("before", list(BY_HAND))
 def test_a_killed_run_leaves_the_switch_in_the_mode_of_before(
-    before: str, starts: FastStarts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "project").mkdir()
     lab = ServedLab(tmp_path / "lab", ROOT / "testbeds" / "cumulus-cx5.yaml")
-    project = Project(tmp_path / "project", lab, starts)
+    project = Project(tmp_path / "project", lab, forked=True)
     monkeypatch.setenv("LABTESTS_STATE_DIR", str(project.state / "labtests"))
     lab.output(SWITCH, BY_HAND[before] or "true")
     project.suite(SUITE)
