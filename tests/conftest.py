@@ -8,6 +8,7 @@ import math
 import re
 import time
 
+import fast_starts
 import pytest
 from drawing import seed_of
 from hypothesis import settings
@@ -130,6 +131,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=math.inf,
         help="drawn tests begin until then; those that cannot are told as left out",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before xdist starts its processes."""
+    if getattr(session.config.option, "numprocesses", None):
+        fast_starts.share()
 
 
 def pytest_configure(config: pytest.Config) -> None:

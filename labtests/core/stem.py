@@ -134,9 +134,32 @@ def _branch(path: str, command: Sequence[str], env: Mapping[str, str], stderr: I
         os.close(its_stdout)
 
 
+def run(
+    path: str,
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float | None = None,
+) -> tuple[int, str]:
+    """The exit status (-9: killed) of a branch of the stem at this socket, and what it printed.
+    Raises subprocess.TimeoutExpired, when it has been killed, and OSError where no stem answers."""
+    with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
+        files = (nothing.fileno(), output.fileno(), output.fileno())
+        branch = start(path, command, {**env, SOCKET_ENV: path}, cwd, files)
+        try:
+            status = branch.wait(timeout_s)
+        except BaseException:
+            branch.kill()
+            branch.wait()
+            raise
+        output.seek(0)
+        return status, output.read().decode(errors="replace")
+
+
 class Stem:
-    """A stem of ours. `grown` are modules that it has imported, and functions ("module:name") that
-    it has called. Raises StemFailed."""
+    """A stem of ours, at the socket `path`. `grown` are modules that it has imported, and functions
+    ("module:name") that it has called. Raises StemFailed."""
 
     def __init__(self, *grown: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="labtests-stem-")
@@ -162,28 +185,6 @@ class Stem:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def run(
-        self,
-        command: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        timeout_s: float | None = None,
-    ) -> tuple[int, str]:
-        """The exit status of a module_command (-9: killed), and what it printed. Raises
-        subprocess.TimeoutExpired, when it has been killed."""
-        with tempfile.TemporaryFile() as output, Path(os.devnull).open("rb") as nothing:
-            files = (nothing.fileno(), output.fileno(), output.fileno())
-            found = start(self.path, command, {**env, SOCKET_ENV: self.path}, cwd, files)
-            try:
-                status = found.wait(timeout_s)
-            except BaseException:
-                found.kill()
-                found.wait()
-                raise
-            output.seek(0)
-            return status, output.read().decode(errors="replace")
 
     def close(self) -> None:
         """It has ended, and has told what it has forked to end."""

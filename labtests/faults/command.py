@@ -70,9 +70,13 @@ def _run_here(
         f"seed {asked.seed}")  # fmt: skip
     at_once = asked.jobs or os.cpu_count() or 1
     if missing:
-        with Stem(*DRY_RUN) as stem:
+        with Stem(*DRY_RUN) as grown:
             bench = Bench(
-                stem=stem, places=places, suites=asked.folder, seed=asked.seed, commit=_commit()
+                stem=grown.path,
+                places=places,
+                suites=asked.folder,
+                seed=asked.seed,
+                commit=_commit(),
             )
             run_all(missing, bench, asked.results, at_once=at_once, say=say)
     now = results_of(asked.results)

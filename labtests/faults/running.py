@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from labtests.core import stem
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.private_files import open_private
-from labtests.core.stem import Stem
 from labtests.faults.declared import Declared
 from labtests.faults.judging import BROKEN, Heard, Seen, judged
 from labtests.faults.places import NotOfThisLab, Places
@@ -64,9 +64,9 @@ class GateResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """Where all runs of a matrix run. `commit`: of labtests and its suites."""
+    """Where all runs of a matrix run. `stem`: its socket; `commit`: of labtests and its suites."""
 
-    stem: Stem
+    stem: str
     places: Places
     suites: Path
     seed: int
@@ -104,7 +104,8 @@ class Bench:
         words = module_command("pytest", *typed, *BARE, "--run-dir", str(folder))
         inherited = {name for name in os.environ if name.startswith(("LABTESTS_", "PYTEST_"))}
         try:
-            status, said = self.stem.run(
+            status, said = stem.run(
+                self.stem,
                 words,
                 cwd=Path.cwd(),
                 env=child_environment(inherited),

@@ -54,8 +54,8 @@ def here(folder: Path) -> dict[str, str]:
 
 
 def run(stem: Stem, folder: Path, module: str = "telling", *words: str, **env: str):
-    status, said = stem.run(
-        [sys.executable, "-m", module, *words], cwd=folder, env=here(folder) | env
+    status, said = stems.run(
+        stem.path, [sys.executable, "-m", module, *words], cwd=folder, env=here(folder) | env
     )
     return status, json.loads(said) if said.startswith("{") else said
 
@@ -103,15 +103,21 @@ def test_from_the_current_directory_it_imports_where_python_would(
 ) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
     command, bare = [sys.executable, "-m", "telling"], dict(os.environ)
-    assert stem.run(command, cwd=folder, env=bare)[0] == 0
+    assert stems.run(stem.path, command, cwd=folder, env=bare)[0] == 0
     for refused in ((command, child_environment()), (module_command("telling"), bare)):
-        status, said = stem.run(refused[0], cwd=folder, env=refused[1])
+        status, said = stems.run(stem.path, refused[0], cwd=folder, env=refused[1])
         assert (status, "No module named telling" in said) == (1, True)
 
 
 def test_one_that_takes_too_long_is_killed(stem: Stem, folder: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
-        stem.run([sys.executable, "-m", "waiting"], cwd=folder, env=here(folder), timeout_s=0.5)
+        stems.run(
+            stem.path,
+            [sys.executable, "-m", "waiting"],
+            cwd=folder,
+            env=here(folder),
+            timeout_s=0.5,
+        )
     assert run(stem, folder)[0] == 0, "and the stem goes on"
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from random import Random
 
+import fast_starts
 import pytest
 from drawing import seed_of
-from fast_starts import stem
 
 from labtests.faults.catalogue import CATALOGUE
 from labtests.faults.judging import as_declared
@@ -25,7 +25,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_a_drawn_fault_is_seen(job: Job) -> None:
-    bench = Bench(stem=stem(), places=PLACES, suites=ROOT / "suites", seed=1, commit="")
+    bench = Bench(stem=fast_starts.path(), places=PLACES, suites=ROOT / "suites", seed=1, commit="")
     result = bench.run(job.declared, job.suite)
     told = f"{' '.join(bench.command(job.declared, job.suite))}\n{result.seen}: {result.words}"
     assert as_declared(job.declared, result.seen), told

@@ -28,6 +28,7 @@ from labs import SHAPES, made
 
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.stem import Stem
+from labtests.core.stem import run as run_branch
 from labtests.faults.running import BARE, DRY_RUN
 
 ROOT = Path(__file__).parents[2]
@@ -79,15 +80,15 @@ def jobs(asked: argparse.Namespace, folder: Path) -> Iterator[Job]:
             yield Job(shape.name, seed, lab.options(str(file)))
 
 
-def run(job: Job, folder: Path, more: list[str], stem: Stem) -> list[Told]:
+def run(job: Job, folder: Path, more: list[str], stem: str) -> list[Told]:
     """All suites of one lab."""
     target = folder / f"{job.name}-{job.seed}"
     inherited = {name for name in os.environ if name.startswith(("LABTESTS_", "PYTEST_"))}
     words = ["suites", *BARE, "-q"]
     words += [*job.options, "--seed", str(job.seed), "--run-dir", str(target), *more]
     started_s = time.monotonic()
-    code, said = stem.run(
-        module_command("pytest", *words), cwd=ROOT, env=child_environment(inherited),
+    code, said = run_branch(
+        stem, module_command("pytest", *words), cwd=ROOT, env=child_environment(inherited),
         timeout_s=ENDS_WITHIN_S,
     )  # fmt: skip
     (folder / f"{job.name}-{job.seed}.txt").write_text(said, encoding="utf-8")
@@ -143,7 +144,7 @@ def commit() -> str:
         return ""
 
 
-def kept_or_run(job: Job, folder: Path, kept: Kept, stem: Stem) -> list[Told]:
+def kept_or_run(job: Job, folder: Path, kept: Kept, stem: str) -> list[Told]:
     """What its run says, or has said."""
     told = kept.of(job)
     if not told:
@@ -184,8 +185,8 @@ def main() -> int:
         folder = asked.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         kept, wrong, count = Kept(asked.results, commit(), asked.more), 0, 0
-        with Stem(*DRY_RUN) as stem, ThreadPoolExecutor(max_workers=asked.jobs) as pool:
-            all_told = partial(kept_or_run, folder=folder, kept=kept, stem=stem)
+        with Stem(*DRY_RUN) as grown, ThreadPoolExecutor(max_workers=asked.jobs) as pool:
+            all_told = partial(kept_or_run, folder=folder, kept=kept, stem=grown.path)
             for told in pool.map(all_told, jobs(asked, folder)):
                 for each in told:
                     print(each, flush=True)

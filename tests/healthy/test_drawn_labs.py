@@ -3,9 +3,9 @@
 from pathlib import Path
 from random import Random
 
+import fast_starts
 import pytest
 from drawing import seed_of
-from fast_starts import stem
 from healthy import HEALTHY, ROOT, SHIPPED, Job, run
 from labs import SHAPES, made
 
@@ -33,6 +33,6 @@ def test_nothing_is_wrong_in_a_drawn_lab(name: str, suite: str, tmp_path: Path) 
         lab = made(next(shape for shape in SHAPES if shape.name == name), 1)
         (tmp_path / "lab.yaml").write_text(lab.text, encoding="utf-8")
         options = lab.options(str(tmp_path / "lab.yaml"))
-    told = run(Job(name, 1, options), tmp_path, ["-k", suite], stem())
+    told = run(Job(name, 1, options), tmp_path, ["-k", suite], fast_starts.path())
     assert told
     assert all(each.outcome in HEALTHY for each in told), "\n".join(map(str, told))

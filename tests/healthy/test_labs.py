@@ -59,7 +59,7 @@ def test_seeds_as_they_are_written():
 
 def test_a_night_that_was_stopped_goes_on_with_the_labs_that_are_left(tmp_path, monkeypatch):
     ran = []
-    stem = object()
+    stem = "/nowhere"
 
     def run(job, folder, more, stem):
         ran.append(job.name)

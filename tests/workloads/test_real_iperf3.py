@@ -83,9 +83,10 @@ SO_RCVBUFFORCE = 33  # socket(7); the module has no name for it
 
 @contextmanager
 def counted(port: int) -> Iterator[Counter[int]]:
-    """How many UDP packets to this port each TOS byte had on the loopback device."""
+    """How many UDP packets to this port each TOS byte had on the loopback device. It listens up to
+    a datagram of its own: silence may be long in coming where other tests talk."""
     seen: Counter[int] = Counter()
-    done = threading.Event()
+    done, last = threading.Event(), free_port()
 
     def listen(wire: socket.socket) -> None:
         while True:
@@ -99,6 +100,8 @@ def counted(port: int) -> Iterator[Counter[int]]:
             start = (packet[0] & 15) * 4
             if address[2] == ARRIVES and packet[9] == socket.IPPROTO_UDP:
                 (to,) = struct.unpack("!H", packet[start + 2 : start + 4])
+                if to == last:
+                    return
                 seen.update([packet[1]] if to == port else [])
 
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800)) as wire:
@@ -111,6 +114,8 @@ def counted(port: int) -> Iterator[Counter[int]]:
             yield seen
         finally:
             done.set()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+                end.sendto(b"", ("127.0.0.1", last))
             listener.join()
 
 
