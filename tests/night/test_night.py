@@ -8,10 +8,12 @@ import threading
 import time
 from pathlib import Path
 
+import fast_starts
 import pytest
 from night_labs import LAB, OTHER, ROOT
 
 from labtests.core.errors import LabError
+from labtests.core.stem import SOCKET_ENV
 from labtests.history.records import of_folder
 from labtests.history.store import History
 from labtests.night.command import NightRequest, night, sharded
@@ -288,6 +290,7 @@ def test_two_real_dry_runs(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "labtests", "night", "night.yaml"],
         cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False,
+        env=dict(os.environ) | {SOCKET_ENV: fast_starts.path()},
     )  # fmt: skip
     assert done.returncode == 1, done.stdout + done.stderr
     assert "1 of 2 runs green" in done.stdout
