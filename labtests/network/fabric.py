@@ -188,6 +188,7 @@ def usual_headroom(memory: SwitchMemory, cable: Cable) -> int:
         rate_bits_per_s=cable.rate_bits_per_s,
         delay_s=cable.length_m * NS_PER_M * 1e-9,
         response_s=memory.response_s,
+        overhead_bytes=cable.overhead_bytes,
     )
     return enough_headroom(hop, memory.frame_bytes, cable.length_m, memory.cell_bytes)
 

@@ -56,6 +56,44 @@ def test_a_lossless_default_loses_nothing(
     assert figures.dropped_frames == 0
 
 
+@pytest.mark.parametrize(("overhead", "metres", "gigabit"), [(0, 1000.0, 100), (8, 3000.0, 400)])
+def test_small_frames_close_together_fit_the_default_headroom(
+    overhead: int, metres: float, gigabit: float
+) -> None:
+    """Without preamble and gap more frames of a cell each arrive; nothing leaves."""
+    figures = run(small_memory(gigabit, metres, overhead))
+    assert figures.memory[0].groups[0].peak_headroom_bytes > 200_000
+    assert figures.dropped_frames == 0
+
+
+def small_memory(gigabit: float, metres: float, overhead: int) -> CaseFile:
+    names = ("a", "b", "c")
+    return CaseFile.model_validate(
+        {
+            "name": "stuck",
+            "duration_ms": 0.5,
+            "hosts": dict.fromkeys(names),
+            "switches": {"s": None},
+            "nic": {"pfc": [3]},
+            "switch": {"pfc": [3], "memory": {"total_bytes": 10**8, "xoff_bytes": 20_000}},
+            "links": [
+                {
+                    "between": [name, "s"],
+                    "rate_gbit_per_s": gigabit,
+                    "length_m": metres,
+                    "overhead_bytes": overhead,
+                }
+                for name in names
+            ],
+            "flows": [
+                {"source": name, "target": "c", "message_bytes": 2, "tx_depth": 32768}
+                for name in "ab"
+            ],
+            "storms": [{"device": "c", "priorities": [3]}],
+        }
+    )
+
+
 def test_usual_frames_have_the_white_papers_headroom() -> None:
     usual = both_ways(1024, 100.0, 100.0, 208, 0)
     network = build(usual)
