@@ -311,9 +311,9 @@ def with_edges(t: Tables, rows: int) -> Tables:
     return t._replace(edge=grown(t.edge, rows))
 
 
-def with_windows(t: Tables, windows: int) -> Tables:
-    """The same network with so many windows of packets."""
-    return t._replace(segment=grown(t.segment, windows * WINDOW_SIZE))
+def with_segments(t: Tables, rows: int) -> Tables:
+    """The same network with so many rows for packets of windows."""
+    return t._replace(segment=grown(t.segment, rows))
 
 
 def with_delays(t: Tables, rows: int) -> Tables:

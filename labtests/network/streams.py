@@ -151,13 +151,13 @@ def receive_segment(t: State, f: int, k: int) -> None:
     count_ecn(t, f, packet.ecn)
     if packet.ecn == CE and flow.tunnel != TUNNEL_LOSING_MARKS:
         flow.echo = 1
-    row = flow.window_row
+    first = flow.window_row
     in_order = packet.psn == flow.expected_psn
     if packet.psn >= flow.expected_psn:
-        segment_at(t, row * WINDOW_SIZE + packet.psn % WINDOW_SIZE).here = 1
+        segment_at(t, first + packet.psn % WINDOW_SIZE).here = 1
     before = flow.expected_psn
-    while segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here:
-        segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here = 0
+    while segment_at(t, first + flow.expected_psn % WINDOW_SIZE).here:
+        segment_at(t, first + flow.expected_psn % WINDOW_SIZE).here = 0
         flow.expected_psn += 1
         flow.delivered_bytes += flow.payload_bytes
     flow.unacknowledged += 1
