@@ -22,7 +22,10 @@ PROCESSING_S = 1.5e-6
 
 @lru_cache
 def densest_frame(
-    cell_bytes: int, smallest: int = MIN_FRAME_BYTES, largest: int = FULL_FRAME_BYTES
+    cell_bytes: int,
+    smallest: int = MIN_FRAME_BYTES,
+    largest: int = FULL_FRAME_BYTES,
+    overhead_bytes: int = OVERHEAD_BYTES,
 ) -> tuple[int, int]:
     """(bytes on the wire, cells) of the frame size that takes most cells per byte on the wire.
 
@@ -30,7 +33,7 @@ def densest_frame(
     worst by 64 B packets); with cells of a few bytes it is the largest.
     """
     sizes = (
-        (size + OVERHEAD_BYTES, -(-size // cell_bytes)) for size in range(smallest, largest + 1)
+        (size + overhead_bytes, -(-size // cell_bytes)) for size in range(smallest, largest + 1)
     )
     return max(sizes, key=lambda sized: (sized[1] / sized[0], -sized[0]))
 
@@ -70,11 +73,13 @@ def arriving_bytes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadroomLink:
-    """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause."""
+    """A link and the peer at its end; `delay_s` one way, `response_s` until it obeys a pause,
+    `overhead_bytes` of preamble and gap with each frame."""
 
     rate_bits_per_s: int
     delay_s: float
     response_s: float = 0.0
+    overhead_bytes: int = OVERHEAD_BYTES
 
 
 def headroom_bound_cells(
@@ -90,15 +95,17 @@ def headroom_bound_cells(
     the PFC frame, the PFC frame (84 B on the wire), the delay to the peer, its response time t_r,
     its frame in progress, the delay back. Frames of the group have `frame_bytes`, or any size
     between `smallest_bytes` and that; others on the way back no more. Preamble and gap are those of
-    IEEE 802.3, 20 B a frame.
+    the link: with fewer bytes of them more frames arrive.
     """
-    wire_bytes = frame_bytes + OVERHEAD_BYTES
+    wire_bytes = frame_bytes + hop.overhead_bytes
     cells = -(-frame_bytes // cell_bytes)
     waiting = hop.rate_bits_per_s / 8 * (2 * hop.delay_s + hop.response_s)
-    waiting += PFC_FRAME_BITS / 8 + 2 * wire_bytes
+    waiting += MIN_FRAME_BYTES + hop.overhead_bytes + 2 * wire_bytes
     if smallest_bytes is None or smallest_bytes == frame_bytes:
         return math.ceil(waiting / wire_bytes) * cells
-    dense_bytes, dense_cells = densest_frame(cell_bytes, smallest_bytes, frame_bytes)
+    dense_bytes, dense_cells = densest_frame(
+        cell_bytes, smallest_bytes, frame_bytes, hop.overhead_bytes
+    )
     return math.ceil(waiting * dense_cells / dense_bytes) + cells
 
 

@@ -188,6 +188,7 @@ def usual_headroom(memory: SwitchMemory, cable: Cable) -> int:
         rate_bits_per_s=cable.rate_bits_per_s,
         delay_s=cable.length_m * NS_PER_M * 1e-9,
         response_s=memory.response_s,
+        overhead_bytes=cable.overhead_bytes,
     )
     return enough_headroom(hop, memory.frame_bytes, cable.length_m, memory.cell_bytes)
 
@@ -310,9 +311,9 @@ def with_edges(t: Tables, rows: int) -> Tables:
     return t._replace(edge=grown(t.edge, rows))
 
 
-def with_windows(t: Tables, windows: int) -> Tables:
-    """The same network with so many windows of packets."""
-    return t._replace(segment=grown(t.segment, windows * WINDOW_SIZE))
+def with_segments(t: Tables, rows: int) -> Tables:
+    """The same network with so many rows for packets of windows."""
+    return t._replace(segment=grown(t.segment, rows))
 
 
 def with_delays(t: Tables, rows: int) -> Tables:

@@ -24,7 +24,7 @@ shows "25139 packets" in a queue in which one QP can have at most 8192, so that 
 lengths in cells of its buffer; the limits are taken to be in the same unit (inference).
 """
 
-from labtests.network.arithmetic import power, random_below
+from labtests.network.arithmetic import DRAWS, power, random_below
 from labtests.network.compiled import compiled, inlined
 from labtests.network.rows import clock_at, port_at, queue_at
 from labtests.network.tables import (
@@ -39,7 +39,6 @@ from labtests.network.tables import (
 
 PASS, MARK, DISCARD = 0, 1, 2
 TYPICAL_FRAME_BYTES = 1538
-_MILLION = 1_000_000
 
 
 @inlined
@@ -77,7 +76,7 @@ def is_picked(t: State, q: int, length: float) -> bool:
         return True
     span = queue.high_cells - queue.low_cells
     chance = queue.probability * (length - queue.low_cells) / span
-    return bool(random_below(t, _MILLION) < chance * _MILLION)
+    return bool(random_below(t, DRAWS) < chance * DRAWS)
 
 
 @inlined

@@ -19,7 +19,7 @@ from labtests.network.fabric import (
     with_edges,
     with_flows,
     with_packets,
-    with_windows,
+    with_segments,
 )
 from labtests.network.faulty_links import Script, with_script
 from labtests.network.flows import choose_lane, unschedule_flow, wake_flow_by
@@ -96,7 +96,7 @@ class Network:
         self.tables: Tables = make_tables(wiring, seed, self.memory)
         self.routing = routing or Routing()
         self.reroute(self.routing)
-        self.flow_rows = self.edges = self._windows = 0
+        self.flow_rows = self.edges = self._segments = 0
         self.counts_delays = False
         self.start_jitter_ps = START_JITTER_PS
         self._numbers: dict[tuple[str, str], int] = {}
@@ -275,7 +275,7 @@ class Network:
         rows = []
         for _ in range(flow.streams):
             row, record = self._new_flow(TCP, source, target, flow)
-            self._give_window(record)
+            self._give_window(row, WINDOW_SIZE)
             fill_tcp(record, flow)
             rows.append(row)
         self._address(rows, flow, (TCP_PROTOCOL, IPERF3_PORT))
@@ -283,20 +283,21 @@ class Network:
 
     def _new_rc(self, flow: RcRequest, source: int, target: int, size_bytes: int | None) -> int:
         row, record = self._new_flow(RC, source, target, flow)
-        if flow.recovery == "selective":
-            self._give_window(record)
         fill_rc(record, flow, size_bytes)
+        if flow.recovery == "selective":
+            self._give_window(row, int(record.total_psn))
         if self.counts_delays:
             record.delay_row = (int(record.lane) & 7) * delays.ROWS
             record.trip_row = record.delay_row + delays.ROUND_TRIPS * delays.ROWS
         return row
 
-    def _give_window(self, record: Any) -> None:
-        """The flow has a window of packets of its own."""
-        record.window_row = self._windows
-        self._windows += 1
-        if self._windows * WINDOW_SIZE > len(self.tables.segment):
-            self.tables = with_windows(self.tables, 2 * self._windows)
+    def _give_window(self, row: int, packets: int) -> None:
+        """The flow of this row has a window of its own: a row for each of its packets and for the
+        one that is expected behind the last, but no more than a window has."""
+        self.tables.flow[row].window_row = self._segments
+        self._segments += min(packets + 1, WINDOW_SIZE)
+        if self._segments > len(self.tables.segment):
+            self.tables = with_segments(self.tables, 2 * self._segments)
 
     def count_delays(self) -> None:
         """Packets of RC flows that start from now on are counted by how long they are under way;

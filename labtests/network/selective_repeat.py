@@ -24,7 +24,7 @@ STORED, LOST = 1, 2
 @compiled
 def has(t: State, f: int, psn: int) -> bool:
     """Whether the receiver of flow f has kept this packet."""
-    row = flow_at(t, f).window_row * WINDOW_SIZE + psn % WINDOW_SIZE
+    row = flow_at(t, f).window_row + psn % WINDOW_SIZE
     return bool(segment_at(t, row).here & STORED)
 
 
@@ -49,7 +49,7 @@ def store_early(t: State, f: int, psn: int) -> bool:
     now = clock_at(t, 0).now
     if psn - flow.expected_psn >= WINDOW_SIZE:
         return False
-    segment_at(t, flow.window_row * WINDOW_SIZE + psn % WINDOW_SIZE).here |= STORED
+    segment_at(t, flow.window_row + psn % WINDOW_SIZE).here |= STORED
     asked = False
     flow.asked_psn = max(flow.asked_psn, flow.expected_psn)
     if now - flow.nak_at >= flow.nak_repeat_ps:
@@ -67,7 +67,7 @@ def store_early(t: State, f: int, psn: int) -> bool:
 def take_stored(t: State, f: int) -> bool:
     """Whether the packet that flow f's receiver now expects was kept; it is no more."""
     flow = flow_at(t, f)
-    segment = segment_at(t, flow.window_row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE)
+    segment = segment_at(t, flow.window_row + flow.expected_psn % WINDOW_SIZE)
     if not segment.here & STORED:
         return False
     segment.here &= ~STORED
@@ -80,7 +80,7 @@ def mark_lost(t: State, f: int, psn: int) -> None:
     flow = flow_at(t, f)
     if not flow.una_psn <= psn < flow.sent_psn:
         return
-    segment = segment_at(t, flow.window_row * WINDOW_SIZE + psn % WINDOW_SIZE)
+    segment = segment_at(t, flow.window_row + psn % WINDOW_SIZE)
     if segment.here & LOST:
         return
     segment.here |= LOST
@@ -92,7 +92,7 @@ def mark_lost(t: State, f: int, psn: int) -> None:
 def take_lost(t: State, f: int) -> int:
     """The first packet that is to be sent again, of at least one."""
     flow = flow_at(t, f)
-    first = flow.window_row * WINDOW_SIZE
+    first = flow.window_row
     while not segment_at(t, first + flow.resend_psn % WINDOW_SIZE).here & LOST:
         flow.resend_psn += 1
     segment_at(t, first + flow.resend_psn % WINDOW_SIZE).here &= ~LOST
@@ -105,7 +105,7 @@ def take_lost(t: State, f: int) -> int:
 def forget_lost(t: State, f: int, psn: int) -> None:
     """Packets below `psn` need not be sent again: they have arrived."""
     flow = flow_at(t, f)
-    first = flow.window_row * WINDOW_SIZE
+    first = flow.window_row
     while flow.lost and flow.resend_psn < psn:
         segment = segment_at(t, first + flow.resend_psn % WINDOW_SIZE)
         if segment.here & LOST:

@@ -11,17 +11,16 @@ halves the congestion window like a loss, at most once per window of data, and l
 next new segment carries CWR, as it does after any other cut. The handshake, where both ends agree
 on ECN, is not simulated.
 
-A sender leaves a random gap of up to 0.2 % after each segment. Without it, equal links are in step
-for ever: who once fills the queue also refills each place that becomes free, and others starve
-(phase effect; Floyd, Jacobson 1992). Real clocks differ by up to 0.02 %.
+Behind each segment its host's port leaves a random gap (wire.py). Without it, equal links are in
+step for ever: who once fills the queue also refills each place that becomes free, and others starve
+(phase effect; Floyd, Jacobson 1992).
 """
 
-from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled
 from labtests.network.events import wake_port
 from labtests.network.flows import host_priority, make_ready, wake_flow_by
 from labtests.network.packets import append, new_packet
-from labtests.network.rows import clock_at, flow_at, host_at, packet_at, port_at, segment_at
+from labtests.network.rows import clock_at, flow_at, host_at, packet_at, segment_at
 from labtests.network.tables import (
     ACTIVE,
     CE,
@@ -29,7 +28,6 @@ from labtests.network.tables import (
     NO_TUNNEL,
     NONE,
     PS_PER_S,
-    TAG_BYTES,
     TCP_ACK,
     TCP_DATA,
     TUNNEL_LOSING_MARKS,
@@ -47,8 +45,6 @@ RECEIVE_WINDOW = 2048
 WINDOW_SIZE = 4096
 """Marks kept per flow for segments received out of order; at least the receive window."""
 INITIAL_WINDOW = 10.0
-GAP_SHARE = 500
-"""A random gap is at most this part of a segment's time on the wire."""
 MIN_RTO_PS = PS_PER_S // 100
 """Linux has 200 ms, but repairs a lost tail by probes within a few round trips (RFC 8985). Probes
 are not modelled; 10 ms stands for both."""
@@ -69,24 +65,9 @@ def can_send(t: State, f: int) -> bool:
 
 @compiled
 def offer(t: State, f: int) -> None:
-    """Flow f is in its NIC's chain if it may send now, or wakes when its gap is over."""
-    if not can_send(t, f):
-        return
-    send_at = flow_at(t, f).send_at
-    if send_at <= clock_at(t, 0).now:
+    """Flow f is in its NIC's chain if it may send."""
+    if can_send(t, f):
         make_ready(t, f)
-    else:
-        wake_flow_by(t, f, send_at)
-
-
-@compiled
-def leave_gap(t: State, f: int) -> None:
-    """A segment of flow f starts now: the next one starts a little after its end."""
-    flow = flow_at(t, f)
-    port = port_at(t, host_at(t, flow.source).port)
-    tag_bytes = 0 if flow.pcp == NONE else TAG_BYTES
-    frame_ps = (SEGMENT_FRAME_BYTES + tag_bytes + port.overhead_bytes) * port.ps_per_byte
-    flow.send_at = clock_at(t, 0).now + frame_ps + random_below(t, frame_ps // GAP_SHARE + 1)
 
 
 @compiled
@@ -113,7 +94,6 @@ def next_tcp_packet(t: State, f: int) -> int:
     flow = flow_at(t, f)
     if not can_send(t, f):
         return NONE
-    leave_gap(t, f)
     psn = flow.next_psn
     if flow.resend:
         psn = flow.una_psn
@@ -171,13 +151,13 @@ def receive_segment(t: State, f: int, k: int) -> None:
     count_ecn(t, f, packet.ecn)
     if packet.ecn == CE and flow.tunnel != TUNNEL_LOSING_MARKS:
         flow.echo = 1
-    row = flow.window_row
+    first = flow.window_row
     in_order = packet.psn == flow.expected_psn
     if packet.psn >= flow.expected_psn:
-        segment_at(t, row * WINDOW_SIZE + packet.psn % WINDOW_SIZE).here = 1
+        segment_at(t, first + packet.psn % WINDOW_SIZE).here = 1
     before = flow.expected_psn
-    while segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here:
-        segment_at(t, row * WINDOW_SIZE + flow.expected_psn % WINDOW_SIZE).here = 0
+    while segment_at(t, first + flow.expected_psn % WINDOW_SIZE).here:
+        segment_at(t, first + flow.expected_psn % WINDOW_SIZE).here = 0
         flow.expected_psn += 1
         flow.delivered_bytes += flow.payload_bytes
     flow.unacknowledged += 1

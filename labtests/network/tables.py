@@ -261,7 +261,7 @@ TABLE_TYPES = {
     "delay": _record("count"),  # packets by how long they were under way: delays.py
     "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
     "route": _record("port"),  # row: switch * targets + host; below NONE: a path (forwarding.py)
-    "segment": _record("here"),  # row: window * size + number % size: has the TCP receiver got it
+    "segment": _record("here"),  # row: window_row + number % size: has the TCP receiver got it
     "path": _record("does ways target copies spray", arrays=(("ports", 64, "i8"),)),
     "guard": _record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0

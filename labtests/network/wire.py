@@ -26,12 +26,17 @@ from labtests.network.tables import (
     NONE,
     PAUSE,
     RC_DATA,
+    TCP_DATA,
     UDP_FRAGMENT,
     State,
 )
 
 MOST_SILENT = 64
 """So many frames at most wait for one that is not silent: they take places in the pool."""
+TCP_GAP_PPM = 2000
+"""Behind a TCP segment a host's port waits at random, up to this part of the segment's time on the
+wire. (Clocks of real ports differ by up to 200.) It is the port that waits: of several connections
+the next one would else fill the gap of the one before."""
 
 
 @inlined
@@ -84,8 +89,11 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     if port.rest_parts:
         port.busy_until += spare_ps(t, p, wire_bytes)
     packet.at = port.busy_until + port.propagation_ps
-    if port.gap_ppm:
-        port.busy_until += random_gap(t, port.gap_ppm, wire_bytes * port.ps_per_byte)
+    gap_ppm = port.gap_ppm
+    if packet.kind == TCP_DATA and port.host != NONE:
+        gap_ppm = max(gap_ppm, TCP_GAP_PPM)
+    if gap_ppm:
+        port.busy_until += random_gap(t, gap_ppm, wire_bytes * port.ps_per_byte)
     packet.next = NONE
     if port.wire_head == NONE:
         port.wire_head = k

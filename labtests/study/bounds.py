@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labtests.core.errors import WrongOption
-from labtests.core.headroom import FULL_FRAME_BYTES
+from labtests.core.headroom import FRAMING_BYTES, FULL_FRAME_BYTES
 from labtests.network.cases.form import CaseFile
 from labtests.network.wiring import NS_PER_M
 from labtests.profile.derived import cell_bytes, headroom_by_rule
@@ -39,14 +39,15 @@ class SearchRange:
     powers: bool = False
 
 
-def round_trip_us(case: CaseFile) -> float:
-    """The expected round trip: twice the longest cables of two hosts and two trunks, and a frame's
-    time at the slowest rate for each hop."""
+def round_trip_us(case: CaseFile, profile: ProfileFile) -> float:
+    """The expected round trip: twice the longest cables of two hosts and two trunks, and the time
+    of a frame of the profile's MTU (at least 1500 B) at the slowest rate for each hop."""
     host, trunk = (
         max((_delay_us(link) for link in case.links if _is_host(case, link) is of), default=0.0)
         for of in (True, False)
     )
-    frame_us = FULL_FRAME_BYTES * 8 / (rate_gbit_per_s(case) * 1e3)
+    frame_bytes = max(FULL_FRAME_BYTES, (profile.mtu_bytes or 0) + FRAMING_BYTES)
+    frame_us = frame_bytes * 8 / (rate_gbit_per_s(case) * 1e3)
     return 2 * (2 * host + 2 * trunk) + MOST_HOPS * frame_us
 
 
@@ -69,7 +70,7 @@ def ranges(
 ) -> dict[str, SearchRange]:
     """Of each variable by its dotted key. Raises WrongOption: bounds that contradict."""
     cell, bytes_per_us = cell_bytes(profile), rate_gbit_per_s(case) * 125
-    product = max(2 * cell, round(bytes_per_us * round_trip_us(case)))
+    product = max(2 * cell, round(bytes_per_us * round_trip_us(case, profile)))
     found = {
         KMIN: SearchRange(cell, product),
         KMAX: SearchRange(product + cell, round(bytes_per_us * LATENCY_US)),
@@ -110,7 +111,7 @@ def broken(case: CaseFile, profile: ProfileFile) -> Sequence[str]:
         if reach < curve.kmax_bytes:
             problem = f"two ports fill a queue up to {reach:.0f} B, below Kmax {curve.kmax_bytes} B"
             found.append(f"kmax-out-of-reach: {problem}")
-    product = rate_gbit_per_s(case) * 125 * round_trip_us(case)
+    product = rate_gbit_per_s(case) * 125 * round_trip_us(case, profile)
     if curve.kmin_bytes > max(product, 2 * cell_bytes(profile)):
         found.append(f"kmin-above-product: {curve.kmin_bytes} B, above {product:.0f} B (S25)")
     tolerable = rate_gbit_per_s(case) * 125 * LATENCY_US

@@ -11,10 +11,11 @@ import numpy as np
 from labtests.network.cases.figures import Figures
 from labtests.network.cases.form import CaseFile
 from labtests.network.cases.running import run
+from labtests.network.cases.workloads import expanded
 from labtests.study.carrying import Carried, carried
 from labtests.study.probing import latencies_us, probed
 
-VERSION = 1
+VERSION = 2
 """Of what the figures mean: results of another version are not used again."""
 SLICES = 100
 """Slices of time of a pattern, in each of which a port is paused or is not."""
@@ -41,6 +42,7 @@ class Ran:
 
 def measured(case: CaseFile, seed: int, names: Sequence[str]) -> dict[str, float | None]:
     """These figures of a run; None where there is nothing to measure."""
+    case = expanded(case, seed)
     flows = len(case.flows)
     if any(name.startswith("latency") for name in names):
         case = probed(case, seed)
@@ -55,7 +57,10 @@ def _finite(value: float) -> float | None:
 
 
 def _throughput(ran: Ran) -> float:
-    """Of the port that is worst off: received / what it can have received."""
+    """Of the port that is worst off: received / what it can have received. What flows that wait for
+    others can carry is not known."""
+    if any(flow.after for flow in ran.case.flows):
+        return math.nan
     window_s = (ran.figures.duration_ms - ran.figures.warmup_ms) * 1e-3
     got: dict[str, float] = {}
     for part, flow in zip(ran.case.flows[: ran.flows], ran.figures.flows, strict=False):

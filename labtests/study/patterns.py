@@ -25,6 +25,8 @@ Pair = tuple[str, str]
 Tree = dict[str, Any]
 DATA_PRIORITY, ACK_PRIORITY, TCP_PRIORITY = 3, 6, 0
 TX_DEPTH = 128
+OF_ITS_OWN = ("workloads", "flows_from", "events", "storms", "slow_receivers")
+"""What happens in a case, beside its flows: not beside a pattern."""
 LEAD_US = 0.7
 """Between the starts of two flows: real ones do not start in the same nanosecond."""
 
@@ -88,7 +90,7 @@ def applied(tree: Tree, pattern: PatternPart) -> Tree:
     links = _links(tree, pattern)
     pairs = _pairs(_plugged(tree), pattern)
     flows = list(_with_ports([*_flows(tree, pairs, pattern), *_tcp(pairs, pattern)]))
-    kept = {k: v for k, v in tree.items() if k not in ("events", "storms", "slow_receivers")}
+    kept = {key: value for key, value in tree.items() if key not in OF_ITS_OWN}
     return {**kept, "links": links, "flows": flows, "sampling": {"queues": []}}
 
 

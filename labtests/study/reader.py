@@ -11,6 +11,7 @@ from labtests.inventory.document import Document, Readable, read_file
 from labtests.inventory.form import checked
 from labtests.inventory.mistakes import Mistakes, nearest
 from labtests.inventory.mistakes import Path as Where
+from labtests.network.cases.form import CaseFile
 from labtests.network.cases.reader import load as load_case
 from labtests.study import patterns
 from labtests.study.form import MOST_POINTS, SweepFile, VaryPart
@@ -155,9 +156,17 @@ def base_of(case: Path | None, testbed: Path | None, profile: Path | None) -> Ba
         tree = case_tree(testbed)
     else:
         assert case is not None
-        load_case(case)
-        tree = _tree(read_file(Readable(case)))
+        tree = _with_flows(_tree(read_file(Readable(case))), load_case(case))
     return Base(case_tree=tree, profile_tree=None if profile is None else _profile_tree(profile))
+
+
+def _with_flows(tree: dict[str, Any], case: CaseFile) -> dict[str, Any]:
+    """The tree of a case, and in it the flows of its table (`flows_from`)."""
+    if case.flows_from is None:
+        return tree
+    own = tree.get("flows") or []
+    more = [flow.model_dump(exclude_unset=True) for flow in case.flows[len(own) :]]
+    return {k: v for k, v in tree.items() if k != "flows_from"} | {"flows": [*own, *more]}
 
 
 def _profile_tree(file: Path) -> dict[str, Any]:

@@ -56,6 +56,44 @@ def test_a_lossless_default_loses_nothing(
     assert figures.dropped_frames == 0
 
 
+@pytest.mark.parametrize(("overhead", "metres", "gigabit"), [(0, 1000.0, 100), (8, 3000.0, 400)])
+def test_small_frames_close_together_fit_the_default_headroom(
+    overhead: int, metres: float, gigabit: float
+) -> None:
+    """Without preamble and gap more frames of a cell each arrive; nothing leaves."""
+    figures = run(stuck(gigabit, metres, overhead))
+    assert figures.memory[0].groups[0].peak_headroom_bytes > 200_000
+    assert figures.dropped_frames == 0
+
+
+def stuck(gigabit: float, metres: float, overhead: int) -> CaseFile:
+    names = ("a", "b", "c")
+    return CaseFile.model_validate(
+        {
+            "name": "stuck",
+            "duration_ms": 0.5,
+            "hosts": dict.fromkeys(names),
+            "switches": {"s": None},
+            "nic": {"pfc": [3]},
+            "switch": {"pfc": [3], "memory": {"total_bytes": 10**8, "xoff_bytes": 20_000}},
+            "links": [
+                {
+                    "between": [name, "s"],
+                    "rate_gbit_per_s": gigabit,
+                    "length_m": metres,
+                    "overhead_bytes": overhead,
+                }
+                for name in names
+            ],
+            "flows": [
+                {"source": name, "target": "c", "message_bytes": 2, "tx_depth": 32768}
+                for name in "ab"
+            ],
+            "storms": [{"device": "c", "priorities": [3]}],
+        }
+    )
+
+
 def test_usual_frames_have_the_white_papers_headroom() -> None:
     usual = both_ways(1024, 100.0, 100.0, 208, 0)
     network = build(usual)
@@ -72,6 +110,26 @@ def test_a_static_threshold_has_an_offset_below_it(tmp_path: Path) -> None:
     assert memories(case(tmp_path, large))["s"].xon_offset_cells == 2200
     group = STATIC.replace("xoff_bytes: 50000", "groups: [{priorities: [3], xoff_bytes: 50000}]")
     assert memories(case(tmp_path, group))["s"].group(3).xon_offset_cells == 25000 // 208
+
+
+def test_a_dynamic_threshold_has_an_offset_below_it(tmp_path: Path) -> None:
+    small = SMALL.replace("{pfc: [3]}\nlinks", "{pfc: [3], memory: {total_bytes: 1000000}}\nlinks")
+    shared = run(case(tmp_path, small)).memory[0].shared_bytes
+    half = 0.125 * shared / (1 + 3 * 0.125) / 2
+    assert memories(case(tmp_path, small))["s"].xon_offset_cells == half // 208
+    own = small.replace("000000}", "000000, groups: [{priorities: [3], alpha: 1.0}]}")
+    assert memories(case(tmp_path, own))["s"].group(3).xon_offset_cells == shared / 4 / 2 // 208
+    given = small.replace("000000}", "000000, xon_offset_bytes: 300000}")
+    assert memories(case(tmp_path, given))["s"].xon_offset_cells == 300_000 // 208
+    assert memories(case(tmp_path, SMALL))["s"].xon_offset_cells == 2200
+
+
+def test_a_line_is_full_with_a_small_memory_and_the_default_offset(tmp_path: Path) -> None:
+    text = SMALL.replace("{pfc: [3]}\nlinks", "{pfc: [3], memory: {total_bytes: 1000000}}\nlinks")
+    text = text.replace(", priority: 5", "").replace("25, length_m: 5", "100, length_m: 300")
+    figures = run(case(tmp_path, text + "warmup_ms: 0.5\nstart_jitter_us: 5\n"))
+    assert sum(pause.sent_frames for pause in figures.pauses) > 20
+    assert figures.total_goodput_gbit_per_s > 0.99 * 100 * 1024 / 1106
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,11 @@ class TestDatagramsAndStreams:
         lab.run_ms(20)
         assert lab.network.idle
 
-    def test_tcp_senders_share_a_bottleneck_by_losing(self, star: Lab) -> None:
+    @pytest.mark.parametrize("streams", [1, 2, 4])
+    def test_tcp_senders_share_a_bottleneck_by_losing(self, star: Lab, streams: int) -> None:
+        """With several streams, too, a port is not for ever in step with others."""
         lab = star(memory=SwitchMemory(egress_limit_cells=2000))
-        flows = [lab.tcp(1, 0), lab.tcp(2, 0)]
+        flows = [lab.tcp(1, 0, streams), lab.tcp(2, 0, streams)]
         lab.run_ms(300)
         before = [flow.delivered_bytes for flow in flows]
         lab.run_ms(300)

@@ -78,6 +78,23 @@ class TestPickedPackets:
         assert queue(lab).forwarded_packets == queue(lab).marked_packets == 0
         assert lab.switch.drop_counters("p0").wred_drops == queue(lab).wred_dropped_packets
 
+    def test_a_chance_below_one_in_a_million_is_not_rounded_up(self, star: Lab) -> None:
+        """25 000 cells at most: at most one in 40 million, of some five million."""
+        lab = star(3)
+        curve = WredCurve(
+            low_limit=0,
+            high_limit=1_000_000,
+            probability_percent=1e-4,
+            weighting_exponent=0,
+            ecn=True,
+        )
+        lab.switch.set_wred("p0", 3, curve)
+        for host in (1, 2):
+            udp(lab, host, 3 << 5 | ECT_0, rate=2e9, payload=18)
+        lab.run_ms(300)
+        assert queue(lab).forwarded_packets > 4_000_000
+        assert queue(lab).marked_packets == 0
+
     def test_each_queue_counts_its_own_marks_and_drops(self, star: Lab) -> None:
         lab = star(3)
         for number in (3, 5):

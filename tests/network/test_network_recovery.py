@@ -43,6 +43,21 @@ def test_only_what_was_lost_is_sent_again() -> None:
     assert back > 3 * again
 
 
+def test_a_flow_has_a_window_no_longer_than_itself() -> None:
+    network = Network(star_wiring(2, 25 * GBIT, 5), seed=1)
+    network.damage_randomly("host1", "e0", 50_000, corrupting=False)
+    sizes = [1, 1024, 1025, 4095 * 1024, 4096 * 1024, 6_000_000] * 10
+    flows = [
+        network.start_rc(
+            RcRequest(**SENDER, size_bytes=size, recovery="selective", nak_repeat_us=30)
+        )
+        for size in sizes
+    ]
+    assert len(network.tables.segment) <= 2 * sum(min(-(-n // 1024) + 1, 4096) for n in sizes)
+    network.advance_to(500_000_000)
+    assert [flow.delivered_bytes for flow in flows] == sizes
+
+
 @pytest.mark.parametrize("verb", ["send", "write"])
 def test_acks_may_come_often(verb: Any) -> None:
     flow = sent(10_000, 3_000_000, verb=verb, ack_every_packets=4)

@@ -144,6 +144,50 @@ def test_every_measure_is_a_number_of_a_busy_case(small):
     assert found["latency_p50_us"] <= found["latency_p99_us"] <= found["latency_us"]
 
 
+WORKLOAD = {"name": "w", "pattern": "incast", "target": "c", "size_bytes": 5_000_000}
+
+
+def test_workloads_of_a_case_are_measured_like_its_flows():
+    case = star([], workloads=[WORKLOAD])
+    flows = [{"source": name, "target": "c", "size_bytes": 5_000_000} for name in "ab"]
+    assert measured(case, 1, list(MEASURES)) == measured(star(flows), 1, list(MEASURES))
+
+
+def test_what_flows_that_wait_can_carry_is_not_known():
+    ring = {"name": "w", "pattern": "ring-all-reduce", "size_bytes": 10_000_000}
+    found = measured(star([], workloads=[ring]), 1, ["throughput", "goodput_gbit_per_s"])
+    assert found["throughput"] is None
+    assert found["goodput_gbit_per_s"] > 0
+
+
+def test_a_pattern_is_alone_in_its_case(small):
+    tree = {**small.case_tree, "workloads": [WORKLOAD], "flows_from": "more.csv"}
+    found = patterns.applied(tree, patterns.catalogue()["incast-2-local"])
+    assert found == patterns.applied(small.case_tree, patterns.catalogue()["incast-2-local"])
+
+
+def test_the_flows_of_a_table_are_those_of_the_case(tmp_path):
+    flows = "flows:\n  - {source: h2, target: h3}\n"
+    text = (
+        "name: tabled\nduration_ms: 2\nflows_from: more.csv\nhosts: {h1: , h2: , h3: }\n"
+        "switches: {s: }\nlinks:\n"
+    )
+    for name in ("h1", "h2", "h3"):
+        text += f"  - {{between: [{name}, s], rate_gbit_per_s: 10, length_m: 5}}\n"
+    (tmp_path / "more.csv").write_text("source,target,size_bytes\nh1,h3,1000\nh1,h2,2000\n")
+    for own in ("", flows):
+        (tmp_path / "case.yaml").write_text(text + own)
+        base = base_of(tmp_path / "case.yaml", None, None)
+        found = case_of(base.tree({}), "case").flows
+        assert [(flow.source, flow.size_bytes) for flow in found[-2:]] == [
+            ("h1", 1000),
+            ("h1", 2000),
+        ]
+        assert len(found) == 2 + bool(own)
+    (tmp_path / "more.csv").write_text("source,target,size_bytes\nh1,h3,1001\n")
+    assert base_of(tmp_path / "case.yaml", None, None).digest != base.digest
+
+
 def test_a_testbed_is_a_network_too():
     base = base_of(None, ROOT / "testbeds" / "incast-5to1.yaml", None)
     fit, _ = patterns.fitting(base.case_tree)

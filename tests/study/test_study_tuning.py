@@ -80,10 +80,20 @@ def test_conflicts_name_the_goals_that_no_setting_meets_together():
 def test_bounds_are_those_of_document_004(large):
     case = case_of(large.tree({}), "case")
     found = ranges(case, large.profile({}), timers=False, given={})
+    round_us = round_trip_us(case, large.profile({}))
     assert found[KMIN].low == 256
-    assert found[KMIN].high == pytest.approx(25e9 / 8e6 * round_trip_us(case), rel=0.01)
+    assert found[KMIN].high == pytest.approx(25e9 / 8e6 * round_us, rel=0.01)
     assert found[KMAX].high == 250_000  # 80 us at 25 Gbit/s
-    assert 3 < round_trip_us(case) < 5
+    assert 3 < round_us < 5
+
+
+def test_the_product_grows_with_the_frames_of_the_profile(large):
+    case = case_of(large.tree({}), "case")
+    least = round_trip_us(case, large.profile({}))
+    jumbo = large.profile({"profile.mtu_bytes": 9000})
+    assert round_trip_us(case, jumbo) == pytest.approx(least + 4 * 7500 * 8 / 25e3)
+    grown = ranges(case, jumbo, timers=False, given={})[KMIN]
+    assert grown.high == pytest.approx(25e9 / 8e6 * round_trip_us(case, jumbo), rel=0.01)
 
 
 @pytest.mark.parametrize(

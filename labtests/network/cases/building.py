@@ -37,7 +37,7 @@ from labtests.network.cases.device_form import (
 )
 from labtests.network.cases.form import CaseFile, FlowPart, LinkPart
 from labtests.network.cases.guards import set_guard, without_other_guard
-from labtests.network.cases.memory import memory_of
+from labtests.network.cases.memory import SharedPool, memory_of
 from labtests.network.cases.pathways import address_of, routing_of
 from labtests.network.cases.pauses import (
     HOST_INTERFACE,
@@ -91,14 +91,19 @@ def memories(case: CaseFile) -> dict[str, SwitchMemory]:
         for switch, peer in (link.between, link.between[::-1]):
             if switch in slowest:
                 slowest[switch] = max(slowest[switch], _response_s(case, peer, link))
-    return {
-        name: replace(
-            memory_of(switch_part(case, name).memory),
-            frame_bytes=frame_bytes,
-            response_s=slowest[name],
-        )
-        for name in case.switches
-    }
+    ports = Counter(name for link in case.links for name in link.between)
+    found = {}
+    for name in case.switches:
+        part, more = switch_part(case, name).memory, (frame_bytes, slowest[name])
+        memory = _fitting(memory_of(part), *more)
+        shared = max(0, memory.total_bytes - _reserved_bytes(case, name, memory))
+        pool = SharedPool(shared_bytes=shared, ports=ports[name])
+        found[name] = _fitting(memory_of(part, pool), *more)
+    return found
+
+
+def _fitting(memory: SwitchMemory, frame_bytes: int, response_s: float) -> SwitchMemory:
+    return replace(memory, frame_bytes=frame_bytes, response_s=response_s)
 
 
 def _frame_bytes(flow: FlowPart) -> int:
@@ -171,8 +176,11 @@ def _given(part: PortPart | NicPart) -> dict[str, object]:
 
 def reserved_bytes(case: CaseFile, name: str) -> int:
     """What guaranteed cells, headroom and its pool take of a switch's memory, in bytes."""
+    return _reserved_bytes(case, name, memories(case)[name])
+
+
+def _reserved_bytes(case: CaseFile, name: str, memory: SwitchMemory) -> int:
     part = switch_part(case, name)
-    memory = memories(case)[name]
     reserved = memory.headroom_pool_cells
     for cable in wiring_of(case).cables:
         for end in (cable.a, cable.b):

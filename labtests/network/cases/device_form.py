@@ -12,7 +12,7 @@ Milliseconds = Annotated[float, Field(ge=0, le=1e9)]  # picoseconds must fit int
 Period = Annotated[float, Field(ge=0.001, le=1e9)]  # us
 GbitPerS = Annotated[float, Field(ge=1e-6, le=1e4)]
 HostRate = Annotated[float, Field(ge=0, le=1e4)]  # Gbit/s; 0: stands still
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=2**31)]
 Bytes = Annotated[int, Field(ge=0, le=2**40)]
 
 
@@ -72,7 +72,7 @@ class EcnPart(CasePart):
     mark: Literal["arriving", "leaving", "never"] = Field(
         default="arriving", description="never: picked packets are dropped, ECN-capable or not."
     )
-    poll_period_us: Positive | None = Field(
+    poll_period_us: Period | None = Field(
         default=None, description="The average looks so often; at each arrival unless given."
     )
 
@@ -249,7 +249,7 @@ class DcqcnPart(CasePart):
     hyper_gbit_per_s: NotNegative = 0.2
     min_rate_gbit_per_s: GbitPerS = 0.04
     clamp_target: bool = True
-    cnp_interval_us: Annotated[int, Field(ge=0)] | None = None
+    cnp_interval_us: Annotated[int, Field(ge=0, le=2**31)] | None = None
     cnp_priority: Priority | None = None
     cnp_pacing: Literal["flow", "port", "none"] = Field(
         default="flow", description="What keeps the CNP interval. none: each mark is answered."

@@ -1,5 +1,6 @@
 """The packet memory of a case's switches: settings on the way in, watermarks on the way out."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from labtests.network import GroupMemory, Network, Switch, SwitchMemory
@@ -7,33 +8,52 @@ from labtests.network.cases.device_form import GroupPart, MemoryPart
 from labtests.network.cases.figures import GroupFigures, MemoryFigures
 
 
-def memory_of(part: MemoryPart | None) -> SwitchMemory:
-    """Bytes of the case file as whole cells."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPool:
+    """What the ports of a switch share of its memory."""
+
+    shared_bytes: int
+    ports: int
+
+
+def memory_of(part: MemoryPart | None, pool: SharedPool | None = None) -> SwitchMemory:
+    """Bytes of the case file as whole cells; `pool`: what the default offset has to fit."""
     part = part or MemoryPart()
-    offset = usual_xon_offset_bytes(part, part.xoff_bytes)
+    offset = usual_xon_offset_bytes(part, _threshold_bytes(part, part, pool))
     return SwitchMemory(
         **(_settings(part, part.cell_bytes) | {"xon_offset_cells": offset // part.cell_bytes}),
         priorities={
-            priority: GroupMemory(**_group_settings(part, group))
+            priority: GroupMemory(**_group_settings(part, group, pool))
             for group in part.groups or ()
             for priority in group.priorities
         },
     )
 
 
-def usual_xon_offset_bytes(part: MemoryPart, xoff_bytes: int | None) -> int:
+def usual_xon_offset_bytes(part: MemoryPart, threshold_bytes: int) -> int:
     """How far below its threshold a group resumes: as given, else as the form says, but at most
-    half of a static threshold: a larger one would let each pause last until nothing is left."""
-    given = "xon_offset_bytes" in part.model_fields_set
-    if given or xoff_bytes is None:
+    half of the threshold: a larger one would let each pause last until nothing is left."""
+    if "xon_offset_bytes" in part.model_fields_set:
         return part.xon_offset_bytes
-    return min(part.xon_offset_bytes, xoff_bytes // 2)
+    return min(part.xon_offset_bytes, threshold_bytes // 2)
 
 
-def _group_settings(part: MemoryPart, group: GroupPart) -> dict[str, Any]:
+def _threshold_bytes(
+    part: MemoryPart, group: MemoryPart | GroupPart, pool: SharedPool | None
+) -> int:
+    """A static threshold, or the dynamic one when all ports are at theirs: alpha B / (1 + alpha N)
+    (Choudhury and Hahne, ToN 1998)."""
+    xoff = part.xoff_bytes if group.xoff_bytes is None and group.alpha is None else group.xoff_bytes
+    if xoff is not None or pool is None:
+        return 2 * part.total_bytes if xoff is None else xoff
+    alpha = group.alpha or part.alpha
+    return int(alpha * pool.shared_bytes / (1 + alpha * pool.ports))
+
+
+def _group_settings(part: MemoryPart, group: GroupPart, pool: SharedPool | None) -> dict[str, Any]:
     own = _settings(group, part.cell_bytes)
-    if group.xoff_bytes is not None and group.xon_offset_bytes is None:
-        offset = usual_xon_offset_bytes(part, group.xoff_bytes)
+    if group.xon_offset_bytes is None:
+        offset = usual_xon_offset_bytes(part, _threshold_bytes(part, group, pool))
         own["xon_offset_cells"] = offset // part.cell_bytes
     return own
 
