@@ -136,6 +136,7 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
     if storm is None or any(finding.outcome is Outcome.INCONCLUSIVE for finding in doubts):
         return
     dropping_s = storm.times * (storm.lasting_ms - within_ms) / 1000
+    most_s = sum(end - start + POLL_S for start, end in _spans(storm))
     for queue in evidence.queues:
         held = queue in {place.queue for place in _paused(evidence, storm)}
         rate = _datagrams_per_s(evidence, queue)
@@ -153,8 +154,19 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
                 f"{_said(evidence)}",
                 fact_of(drops, bound, "packets", drops.increase - least),
             )
+        elif not held and drops.increase > (most := int(rate * most_s) + path.STRAYS):
+            yield failed(
+                f"{name_of(drops)} grew by {drops.increase}, more than it is sent in "
+                f"{_said(evidence)} ({most}): the port drops when it is paused no longer",
+                fact_of(drops, f"<= {most}", "packets", most - drops.increase),
+            )
         else:
             yield passed(fact_of(drops, bound, "packets", drops.increase - least))
+
+
+def _spans(storm: StormResult) -> tuple[tuple[float, float], ...]:
+    """When each was asked for, and seen to have ended; at the least as long as it was to last."""
+    return storm.spans_s or ((0.0, storm.lasting_ms / 1000),) * storm.times
 
 
 def _of_the_watchdog(evidence: Evidence) -> Difference:
@@ -316,9 +328,8 @@ def _served_soon_enough(evidence: Evidence, storm: StormResult) -> Iterator[Find
     times = evidence.watchdog
     if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
         return
-    spans = storm.spans_s or ((0.0, storm.lasting_ms / 1000),) * storm.times
     quiet_s = times.interval_ms * times.auto_restore_multiplier / 1000 + POLL_S
-    closed_s = sum(end - start + quiet_s for start, end in spans)
+    closed_s = sum(end - start + quiet_s for start, end in _spans(storm))
     for queue in sorted({place.queue for place in _paused(evidence, storm)}):
         offered = _offered_datagrams(evidence, queue, closed_s=closed_s)
         moved = port_drops.queue_forwarded(evidence, queue)
