@@ -3,14 +3,12 @@ ECN-capable (RFC 3168), however long it is."""
 
 from collections.abc import Iterator
 
-from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, ecn, idle, path, port_drops
+from labtests.verdicts import checks, ecn, idle, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
-    disagreement,
     fact_of,
     failed,
     missing,
@@ -53,22 +51,9 @@ def _unmarked(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fi
             )
         else:
             yield passed(fact)
-    yield from _came_unmarked(evidence)
+    yield from ecn.marks_came(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet_marks(evidence)
-
-
-def _came_unmarked(evidence: Evidence) -> Iterator[Finding]:
-    """The receiver's IP stack, where it counts CE, is the second witness: another switch, a host or
-    a port that does not count its marks may mark, too."""
-    came = evidence.change((evidence.receiver.device, ""), "host", None, c.IP_IN_CE_PACKETS)
-    told = sum(marks.increase or 0 for marks in ecn.marked(evidence))
-    if came.increase is not None and came.increase > told + path.STRAYS:
-        yield disagreement(
-            f"{name_of(came)} grew by {came.increase}, and {' '.join(evidence.bottleneck)} counted "
-            f"{told} marks: it does not count all of them, or a host or another port marks",
-            fact_of(came, f"<= {told} + {path.STRAYS}", "packets"),
-        )
 
 
 def _marked(control: Evidence, key: object) -> bool:

@@ -71,6 +71,6 @@ def test_what_comes_marked_to_the_receiver_and_was_marked_by_no_counter_is_said(
     assert verdict.outcome is Outcome[outcome], verdict.because
     if came > 10:
         assert verdict.because == (
-            "r ip_in_ce_packets grew by 11, and sw p3 counted 0 marks: it does not count all of "
-            "them, or a host or another port marks"
+            "r ip_in_ce_packets grew by 11, and sw p3 counted 0 marks: it does not count them all, "
+            "something takes them off, or another port or a host marks"
         )
