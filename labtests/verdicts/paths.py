@@ -41,7 +41,7 @@ ROUGHLY = 0.5
 def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> Verdict:
     """Each of these ways was taken, and none lost what it took. `flows`: how many come by each
     switch, of which each may take a way of its own (queue pairs, connections)."""
-    lost = tuple(_lost_on_the_way(evidence))
+    lost = tuple(_lost_on_the_way(evidence, ways))
     return conclude(
         "Were all equally short ways taken?",
         evidence,
@@ -65,9 +65,10 @@ def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> It
             yield _taken(port, packets / sum(known), len(ports), flows.get(switch, 0))
 
 
-def _lost_on_the_way(evidence: Evidence) -> Iterator[Finding]:
+def _lost_on_the_way(evidence: Evidence, ways: Ways) -> Iterator[Finding]:
     """A way is none where it loses what it takes: of each port between switches, what queues of
-    these flows have dropped, where they count it; and what NICs sent again."""
+    these flows have dropped, where they count it; and what NICs sent again. Where nothing was
+    dropped, packets of a flow that take several ways overtake each other."""
     for port in evidence.transit:
         for drops in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS):
             if drops.key[3] not in evidence.queues:
@@ -79,6 +80,22 @@ def _lost_on_the_way(evidence: Evidence) -> Iterator[Finding]:
                 yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     if evidence.kind == "experiment":
         yield from among.repeated_nothing(evidence)
+        if _asked_again(evidence):
+            yield unproven(
+                f"or nothing was lost, and packets overtake each other: look whether "
+                f"{', '.join(ways)} chooses a way for each packet (spraying, adaptive routing)"
+            )
+
+
+def _asked_again(evidence: Evidence) -> bool:
+    """A receiver missed packets in a sequence, and no queue on the way has dropped one."""
+    ports = dict.fromkeys((*evidence.transit, evidence.bottleneck))
+    drops = (d for port in ports for d in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS))
+    naks = (
+        evidence.change((place.device, place.port), "port", None, c.PACKET_SEQ_ERR)
+        for place in evidence.senders
+    )
+    return any(each.increase for each in naks) and not any(each.increase for each in drops)
 
 
 def _packets(evidence: Evidence, port: path.Where) -> int | None:
