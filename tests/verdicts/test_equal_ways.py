@@ -18,12 +18,13 @@ WAYS = {"leaf": (("leaf", "up1"), ("leaf", "up2"))}
 NAKS = ("a", "eth0", "port", -1, c.PACKET_SEQ_ERR)
 
 
-def over(first, second, flows=40, dropped=0, naks=0):
-    """What left by both, what a spine dropped of it, and NAKs to a sender."""
+def over(first, second, flows=40, dropped=0, naks=0, queue=3):  # noqa: PLR0913
+    """What left by both, what a spine dropped of it in a queue, and NAKs to a sender."""
     seen = replace(held_by_pfc(), transit=(("leaf", "up1"), SPINE[:2]))
     counted = {"up1": first, "up2": second}
     keys = {("leaf", up, "queue", 3, c.QUEUE_FORWARDED_PACKETS): n for up, n in counted.items()}
-    keys |= {SPINE: dropped, NAKS: naks}
+    keys |= {SPINE: 0, (*SPINE[:3], queue, SPINE[4]): dropped, NAKS: naks}
+    keys[*SPINE[:3], queue, c.QUEUE_FORWARDED_PACKETS] = 490_000
     before, after = ([r for r in read if r.key != NAKS] for read in (seen.before, seen.after))
     return spread_over(
         replace(
@@ -51,6 +52,19 @@ def test_a_way_that_loses_what_it_takes_is_named():
     verdict = over(490_000, 510_000, dropped=548)
     assert verdict.outcome is Outcome.FAIL
     assert verdict.because.startswith("spine down queue 3 dropped_packets grew by 548")
+
+
+def test_a_way_that_loses_what_it_puts_into_another_queue_is_named():
+    verdict = over(490_000, 510_000, dropped=548, naks=548, queue=0)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert (
+        "spine down queue 0 dropped_packets grew by 548: no flow is of its class, unless a port"
+        in (verdict.because)
+    )
+
+
+def test_a_polarised_hash_is_not_blamed_on_queues():
+    assert "forwarded_packets" not in over(1_000_000, 1, dropped=548).because
 
 
 def test_a_switch_that_sprays_packets_is_named_beside_the_nics_that_ask_for_them_again():
