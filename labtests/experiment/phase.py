@@ -315,11 +315,11 @@ class Phase:
         ports: dict[str, tuple[str, ...]] = {}
         for end in dict.fromkeys((*ends, *self.roles.transit)):
             ports[end.device] = (*ports.get(end.device, ()), end.interface)
-        bottleneck = self.roles.bottleneck
+        bottleneck, failing = self.roles.bottleneck, self.failing.ports if self.failing else ()
         return Watch(
             ports=ports,
             bottleneck=(bottleneck.device, bottleneck.interface),
-            cycle=tuple(hop.out for hop in self.cycle),
+            cycle=(*(hop.out for hop in self.cycle), *((p.device, p.interface) for p in failing)),
             watchdog=self.storm is not None,
             roce=self.roce,
             sampled_hosts=self.sampled_hosts,

@@ -119,19 +119,25 @@ def _came_out(evidence: Evidence, crossing: Crossing) -> dict[int, int]:
 
 def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:
     """Nothing, where a class is in its queue. Else its packets came to the receiver, and next to
-    none of them out of that queue: then the queue is named that all the others came out of."""
+    none of them out of that queue, or another one has just what all of them lack: then that one
+    is named."""
     others = [
         port_drops.queue_forwarded(evidence, queue)
         for queue in evidence.read_queues
         if queue not in evidence.queues
     ]
     most = max(others, key=lambda each: each.increase or 0, default=None)
-    for queue in evidence.queues:
-        came, forwarded = _arrived(evidence, queue), port_drops.queue_forwarded(evidence, queue)
+    told = [
+        (_arrived(evidence, q), port_drops.queue_forwarded(evidence, q)) for q in evidence.queues
+    ]
+    whole = sum(came - (forwarded.increase or 0) for came, forwarded in told)
+    for came, forwarded in told:
         if forwarded.increase is None or most is None or most.increase is None:
             continue
         lacking = came - forwarded.increase
-        if lacking > (1 - ASTRAY) * came and most.increase >= lacking:
+        beside = most.increase - whole  # somebody else's few
+        equal = lacking > path.STRAYS and 0 <= beside <= max(path.STRAYS, PART_ASTRAY * whole)
+        if equal or (lacking > (1 - ASTRAY) * came and most.increase >= lacking):
             host = evidence.receiver.device
             yield failed(
                 f"{came} packets of the class came to {host}, and {name_of(forwarded)} grew by "

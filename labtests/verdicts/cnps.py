@@ -62,11 +62,10 @@ def all_came(evidence: Evidence) -> Finding:
 
 
 def _short_of(evidence: Evidence, place: Place) -> str:
-    got = [_of_nic(evidence, place, counter).increase for counter in _GOT]
+    counted = got(evidence, place)
     for switch, port, queue in _queues_towards(evidence, place):
         came = evidence.change((switch, port), "queue", queue, c.QUEUE_FORWARDED_PACKETS).increase
-        counted = sum(n or 0 for n in got)
-        if came is not None and None not in got and came > counted:
+        if came is not None and counted is not None and came > counted:
             return (
                 f"queue {queue} of {switch} {port} forwarded {came} packets to {place.device}, "
                 f"which counted {counted} CNPs"
@@ -85,6 +84,12 @@ def _queues_towards(evidence: Evidence, place: Place) -> list[tuple[str, str, in
     """Those of the CNPs at the switch port opposite a sender."""
     queues = () if evidence.cnp is None else evidence.cnp.queues
     return [(s, p, q) for s, p, q in queues if (s, p) == (place.switch, place.switch_port)]
+
+
+def got(evidence: Evidence, place: Place) -> int | None:
+    """CNPs that a sender's NIC counted, handled or not; None: not known."""
+    counts = [_of_nic(evidence, place, counter).increase for counter in _GOT]
+    return None if None in counts else sum(n or 0 for n in counts)
 
 
 def of_marks(evidence: Evidence) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from labtests.verdicts import (
     idle,
     outcome,
     packets,
+    path,
     port_drops,
     witnesses,
 )
@@ -22,6 +23,7 @@ from labtests.verdicts.outcome import (
     Verdict,
     conclude,
     disagreement,
+    fact_of,
     failed,
     missing,
     name_of,
@@ -34,6 +36,8 @@ LEAST_SHARE, LEAST_RDMA_SHARE = 0.5, 0.1
 """Of the line, all senders together: TCP, and soft-RoCE (0.23 was seen beside RED with ECN)."""
 FAIR = 0.05
 """Of a fair share of that, each sender."""
+NEAR = 0.02
+"""Of its marks, what may be dropped behind them."""
 FEW = 0.1
 """Drops with ECN, of those without it: slow start may fill the queue before the first mark acts."""
 
@@ -68,6 +72,26 @@ def marked(evidence: Evidence) -> tuple[Difference, ...]:
     return (evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS),)
 
 
+def marks_came(evidence: Evidence) -> Iterator[Finding]:
+    """The receiver's IP stack, where it counts CE, got as many as the bottleneck counted, or twice
+    as many in tunnels. Another switch, a host or a port that does not count all may mark, too."""
+    came = evidence.change((evidence.receiver.device, ""), "host", None, c.IP_IN_CE_PACKETS)
+    told = _sum(marked(evidence))
+    if evidence.of_rdma or came.increase is None:  # NICs take RDMA past the stack
+        return
+    room = round(NEAR * told) + path.STRAYS
+    fact = fact_of(came, f"{told} marks within {room}, or twice that", "packets")
+    if min(abs(came.increase - each * told) for each in (1, 2)) <= room:
+        yield passed(fact)
+        return
+    yield disagreement(
+        f"{name_of(came)} grew by {came.increase}, and {' '.join(evidence.bottleneck)} counted "
+        f"{told} marks: it does not count them all, something takes them off, or another port or "
+        "a host marks",
+        fact,
+    )
+
+
 def dropped(evidence: Evidence) -> tuple[Difference, ...]:
     """Of the queues under load."""
     return tuple(port_drops.queue_drops(evidence, queue) for queue in evidence.queues)
@@ -97,6 +121,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
     yield from packets.of_streams(evidence)
     yield from _few_sent_again(evidence, without)
     yield from _tools_agree(evidence)
+    yield from marks_came(evidence)
 
 
 def _no_mark(evidence: Evidence, without: tuple[Evidence, ...], fact: Fact) -> Finding:

@@ -73,6 +73,40 @@ def _it_failed(evidence: Evidence) -> Iterator[Finding]:
             yield missing(carried, "> 0", "packets")
         elif not carried.increase:
             yield unproven(f"{name_of(carried)} did not move: no flow went by the link that failed")
+        elif failure.open_s is not None:
+            yield _carried_again(evidence, carried, failure.shut_s)
+
+
+def _carried_again(evidence: Evidence, carried: Difference, shut_s: float) -> Finding:
+    """The port sent more than it had when it was shut: by the first sample in which all of that is
+    shown, and the counters of the end."""
+    shown_s = shut_s + (evidence.refresh.seconds or 0.0)
+    then = [
+        (reading.time_s, reading.value)
+        for reading in evidence.samples
+        if reading.key == carried.key
+        and reading.value is not None
+        and reading.asked_s is not None
+        and reading.asked_s >= shown_s
+    ]
+    end = None if carried.after is None else carried.after.value
+    if not then or end is None:
+        return unproven(f"{name_of(carried)}: not read while the link was down, or after it")
+    more = end - min(then)[1]
+    fact = Fact(
+        name=f"{name_of(carried)} after the link came back",
+        measured=more,
+        bound=f"> {path.STRAYS}",
+        unit="packets",
+        margin=more - path.STRAYS - 1,
+    )
+    if more > path.STRAYS:
+        return passed(fact)
+    return unproven(
+        f"{name_of(carried)} grew by {more} after the link had come back: it stayed down, or no "
+        "route leads by it again",
+        fact,
+    )
 
 
 def _carried(evidence: Evidence, port: path.Where) -> Difference:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from labtests.capabilities.flows import FlowStatus, Latency
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks
+from labtests.verdicts import checks, packets
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -51,6 +51,8 @@ def _passed_at_once(evidence: Evidence, calm: Evidence, tos: int) -> Iterator[Fi
         yield unproven(
             f"the bottleneck was congested in {calm.name!r}, too: nothing to compare with"
         )
+    for seen in (evidence, calm):
+        yield from packets.none_dropped(seen, set(seen.read_queues) - set(seen.queues))
     for probe in (*evidence.probes, *calm.probes):
         untold = probe.latency is None or probe.iterations == 0
         if probe.tos == tos and probe.status is FlowStatus.COMPLETE and untold:

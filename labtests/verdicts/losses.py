@@ -58,10 +58,11 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
         refused = ", ".join(_refused(evidence))
         dropping = [q for q in queues if port_drops.queue_drops(evidence, q).increase]
         told = "".join(f"{each}; " for each in origins.came_in_at(evidence, dropping))
+        cables = "each cable on the way" if evidence.transit else "the senders' cables"
         return (
             f"{told}look at xoff and headroom of the ports where it came in"
-            f"{refused and f' ({refused})'}, and at PFC of these priorities at both ends of the "
-            "senders' cables"
+            f"{refused and f' ({refused})'}, and at PFC of these priorities at both ends of "
+            f"{cables}"
         )
     return (
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "

@@ -51,6 +51,7 @@ def _unmarked(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fi
             )
         else:
             yield passed(fact)
+    yield from ecn.marks_came(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet_marks(evidence)
 

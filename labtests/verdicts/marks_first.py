@@ -8,10 +8,11 @@ from itertools import product
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, goodput, idle, outcome, pauses, slowing, witnesses
+from labtests.verdicts import checks, cnps, goodput, idle, outcome, pauses, slowing, witnesses
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
+    Outcome,
     Verdict,
     conclude,
     failed,
@@ -43,8 +44,23 @@ def marked_before_paused(evidence: Evidence, *, ceiling_bits_per_s: float) -> Ve
         evidence,
         _marked_before_paused(evidence, ceiling_bits_per_s),
         passing=f"{marks} packets marked, {frames} pause frames; {_shares(evidence)}",
-        remedy="look at Kmin against the level at which PFC pauses (xoff): marks come first",
+        remedy="; ".join(_told_seldom(evidence))
+        or "look at Kmin against the level at which PFC pauses (xoff): marks come first",
     )
+
+
+def _told_seldom(evidence: Evidence) -> Iterator[str]:
+    """Senders with next to no CNPs beside others that CNPs held: marks came early enough."""
+    seconds = goodput.seconds_together(evidence)
+    told = {p.device: list(cnps.often_enough(evidence, p, seconds)) for p in evidence.senders}
+    held = {who for who, found in told.items() if found and found[0].outcome is Outcome.PASS}
+    for place in evidence.senders if held else ():
+        if place.device not in held and pauses.pauses_sent(evidence, place).increase:
+            got, port = cnps.got(evidence, place), f"{place.switch} {place.switch_port}"
+            yield (
+                f"{place.device} got {got} CNPs, others enough to hold them: look at the ECN field "
+                f"of its packets ({port}), and at what the receiver tells it"
+            )
 
 
 def _marked_before_paused(evidence: Evidence, ceiling: float) -> Iterator[Finding]:

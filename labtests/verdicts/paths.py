@@ -41,13 +41,15 @@ ROUGHLY = 0.5
 def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> Verdict:
     """Each of these ways was taken, and none lost what it took. `flows`: how many come by each
     switch, of which each may take a way of its own (queue pairs, connections)."""
-    lost = tuple(_lost_on_the_way(evidence))
+    lost = tuple(_lost_on_the_way(evidence, ways))
     return conclude(
         "Were all equally short ways taken?",
         evidence,
         (*_spread_over(evidence, ways, flows), *lost),
         passing="; ".join(_said(evidence, each) for each in ways.values()),
-        remedy=LOSSES if any(each.outcome is Outcome.FAIL for each in lost) else HASHES,
+        remedy="; ".join((LOSSES, *_in_other_queues(evidence)))
+        if any(each.outcome is Outcome.FAIL for each in lost)
+        else HASHES,
     )
 
 
@@ -65,20 +67,51 @@ def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> It
             yield _taken(port, packets / sum(known), len(ports), flows.get(switch, 0))
 
 
-def _lost_on_the_way(evidence: Evidence) -> Iterator[Finding]:
+def _lost_on_the_way(evidence: Evidence, ways: Ways) -> Iterator[Finding]:
     """A way is none where it loses what it takes: of each port between switches, what queues of
-    these flows have dropped, where they count it; and what NICs sent again."""
-    for port in evidence.transit:
+    these flows have dropped, where they count it; and what NICs sent again. Where nothing was
+    dropped, packets of a flow that take several ways overtake each other."""
+    for port in (*evidence.transit, evidence.bottleneck):
         for drops in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS):
-            if drops.key[3] not in evidence.queues:
-                continue
-            if drops.increase is None:
+            ours = drops.key[3] in evidence.queues
+            said = f"{name_of(drops)} grew by {drops.increase}"
+            if drops.increase is None and ours:
                 yield missing(drops, "= 0", "packets")
             elif drops.increase:
                 fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
-                yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
+                other = "no flow is of its class, unless a port puts packets into another queue"
+                yield failed(said, fact) if ours else unproven(f"{said}: {other}", fact)
+    yield from map(unproven, _in_other_queues(evidence))
     if evidence.kind == "experiment":
         yield from among.repeated_nothing(evidence)
+        if _asked_again(evidence):
+            yield unproven(
+                f"or nothing was lost, and packets overtake each other: look whether "
+                f"{', '.join(ways)} chooses a way for each packet (spraying, adaptive routing)"
+            )
+
+
+def _in_other_queues(evidence: Evidence) -> Iterator[str]:
+    """Ports between switches by which most packets went in a queue of no flow."""
+    for port in evidence.transit:
+        moved = path.of_queues(evidence, port, c.QUEUE_FORWARDED_PACKETS)
+        most = max(moved, key=lambda each: each.increase or 0, default=None)
+        if most and (most.increase or 0) > path.STRAYS and most.key[3] not in evidence.queues:
+            yield (
+                f"{name_of(most)} grew by {most.increase}, more than any queue of these flows "
+                f"there: {port[0]} may put their packets into it, where nothing pauses them"
+            )
+
+
+def _asked_again(evidence: Evidence) -> bool:
+    """A receiver missed packets in a sequence, and no queue on the way has dropped one."""
+    ports = dict.fromkeys((*evidence.transit, evidence.bottleneck))
+    drops = (d for port in ports for d in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS))
+    naks = (
+        evidence.change((place.device, place.port), "port", None, c.PACKET_SEQ_ERR)
+        for place in evidence.senders
+    )
+    return any(each.increase for each in naks) and not any(each.increase for each in drops)
 
 
 def _packets(evidence: Evidence, port: path.Where) -> int | None:

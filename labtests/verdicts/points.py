@@ -79,6 +79,11 @@ def _spaced(evidence: Evidence, interval_us: int | None) -> Iterator[Finding]:
     yield from cnps.of_marks(evidence)
     yield from cnps.in_their_class(evidence)
     yield cnps.all_came(evidence)
+    for place in evidence.senders if told and pressing >= PRESSED * most else ():
+        if cnps.got(evidence, place) == 0:
+            none = f"{evidence.receiver.device} sent {told} CNPs, and none of them"
+            finding = failed(f"{none} to {place.device}, though all is marked")
+            yield outcome.unless_contradicted(finding, (cnps.all_came(evidence),))
 
 
 def _often_enough(evidence: Evidence, told: int, interval_us: int) -> Finding:
@@ -208,11 +213,15 @@ def _gets_less(evidence: Evidence, slower: str) -> Iterator[Finding]:
     if rates is None or len(rates) != 2 or slower not in named:
         yield unproven(f"no rates of {slower} and of another sender at the same time")
         return
+    held = True
     for place in evidence.senders:
         yield from cnps.heeded(evidence, place)
         handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)
         if not handled.increase:
-            yield unproven(f"{place.device} handled no CNP: its reaction point held nobody")
+            untold = f"{place.device} got no CNP: nobody told it to slow down"
+            ignored = f"{place.device} handled no CNP: its reaction point held nobody"
+            yield unproven(ignored if cnps.got(evidence, place) else untold)
+            held = False
     less, more = sorted(rates, key=lambda rate: named[rates.index(rate)] != slower)
     fact = Fact(
         name=f"goodput of {slower} / of the other sender",
@@ -224,7 +233,8 @@ def _gets_less(evidence: Evidence, slower: str) -> Iterator[Finding]:
         yield passed(fact)
     else:
         as_much = f"{slower} had {less / 1e9:.3g} Gb/s, and the other sender {more / 1e9:.3g}"
-        yield failed(f"{as_much}: no fifth less", fact)
+        finding = failed(f"{as_much}: no fifth less", fact)
+        yield finding if held else outcome.or_unproven(finding)
 
 
 def _of_receiver(evidence: Evidence, counter: str) -> Difference:

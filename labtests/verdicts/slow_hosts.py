@@ -32,8 +32,20 @@ def held_by_its_receiver(evidence: Evidence, *, controls: tuple[Evidence, ...] =
         _held_by_its_receiver(evidence, controls),
         passing=f"{receiver} held the line by {_said(evidence)}: its senders were paused by "
         f"{frames} frames, and nothing was lost",
-        remedy=f"{receiver} pauses: look at PFC of the priority at the ports that its senders are "
-        "plugged into, and at their headroom",
+        remedy=_of_drops(evidence),
+    )
+
+
+def _of_drops(evidence: Evidence) -> str:
+    """A class that nobody paused has nothing to do with PFC of the one that was."""
+    others = set(evidence.queues) - {place.queue for place in _paused(evidence)}
+    for queue in sorted(others):
+        if port_drops.queue_drops(evidence, queue).increase:
+            port = " ".join(evidence.bottleneck)
+            return f"nobody paused the class of queue {queue}: look at what {port} stops for pauses"
+    return (
+        f"{evidence.receiver.device} pauses: look at PFC of the priority at the ports that its "
+        "senders are plugged into, and at their headroom"
     )
 
 

@@ -26,6 +26,9 @@ SERVED_SHARE = 0.5
 suite's storms, with the longest time until a queue is served again, are a third of a phase."""
 HELD_SHARE = 0.95
 """Of what a queue is sent in the time for which it has to stay shut, it has dropped so much."""
+SOON_SHARE = 0.9
+"""Of what a queue is sent while no storm keeps it shut, it has forwarded so much: what the switch
+held when a storm began is dropped, too."""
 
 
 def left_alone(evidence: Evidence) -> Verdict:
@@ -81,6 +84,7 @@ def _shut_in_time(evidence: Evidence) -> Iterator[Finding]:
         yield from _counted_as(evidence, storm.priority, c.WATCHDOG_SHUTDOWNS, storm.times)
         yield from _served_again(evidence, storm)
         yield from _shut_long_enough(evidence, storm)
+        yield from _served_soon_enough(evidence, storm)
         yield from logged_in_time(evidence, storm)
     paused = {place.queue for place in _paused(evidence, storm)}
     yield from packets.none_dropped(evidence, set(evidence.read_queues) - paused)
@@ -132,6 +136,7 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
     if storm is None or any(finding.outcome is Outcome.INCONCLUSIVE for finding in doubts):
         return
     dropping_s = storm.times * (storm.lasting_ms - within_ms) / 1000
+    most_s = sum(end - start + POLL_S for start, end in _spans(storm))
     for queue in evidence.queues:
         held = queue in {place.queue for place in _paused(evidence, storm)}
         rate = _datagrams_per_s(evidence, queue)
@@ -149,8 +154,19 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
                 f"{_said(evidence)}",
                 fact_of(drops, bound, "packets", drops.increase - least),
             )
+        elif not held and drops.increase > (most := int(rate * most_s) + path.STRAYS):
+            yield failed(
+                f"{name_of(drops)} grew by {drops.increase}, more than it is sent in "
+                f"{_said(evidence)} ({most}): the port drops when it is paused no longer",
+                fact_of(drops, f"<= {most}", "packets", most - drops.increase),
+            )
         else:
             yield passed(fact_of(drops, bound, "packets", drops.increase - least))
+
+
+def _spans(storm: StormResult) -> tuple[tuple[float, float], ...]:
+    """When each was asked for, and seen to have ended; at the least as long as it was to last."""
+    return storm.spans_s or ((0.0, storm.lasting_ms / 1000),) * storm.times
 
 
 def _of_the_watchdog(evidence: Evidence) -> Difference:
@@ -303,6 +319,47 @@ def _shut_long_enough(evidence: Evidence, storm: StormResult) -> Iterator[Findin
                 "served again too early, or its sender sent less meanwhile",
                 fact,
             )
+
+
+def _served_soon_enough(evidence: Evidence, storm: StormResult) -> Iterator[Finding]:
+    """From the begin of a storm until the watchdog's time without pauses is over, and one look of
+    the switch later, nothing need be forwarded; all the rest of the time it is, as it is offered:
+    by that a queue that is served again too late is told where the switch keeps no log."""
+    times = evidence.watchdog
+    if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
+        return
+    quiet_s = times.interval_ms * times.auto_restore_multiplier / 1000 + POLL_S
+    closed_s = sum(end - start + quiet_s for start, end in _spans(storm))
+    for queue in sorted({place.queue for place in _paused(evidence, storm)}):
+        offered = _offered_datagrams(evidence, queue, closed_s=closed_s)
+        moved = port_drops.queue_forwarded(evidence, queue)
+        if offered is None or moved.increase is None:
+            continue  # said elsewhere
+        least = int(SOON_SHARE * offered)
+        fact = fact_of(moved, f">= {least}", "packets", moved.increase - least)
+        if moved.increase >= least:
+            yield passed(fact)
+        else:
+            yield unproven(
+                f"{name_of(moved)} grew by {moved.increase}: fewer than it is offered while it has "
+                f"to be served ({least}); it was served again later than {1000 * quiet_s:g} ms "
+                "behind a storm, or its sender sent less meanwhile",
+                fact,
+            )
+
+
+def _offered_datagrams(evidence: Evidence, queue: int, *, closed_s: float) -> float | None:
+    """By all flows into a queue, but for so long; None where a tool does not say."""
+    total = 0.0
+    for place, flow in zip(evidence.senders, evidence.flows, strict=False):
+        if place.queue != queue:
+            continue
+        sent, asked, seconds = checks.sent_and_asked(flow)
+        if not (sent and asked and seconds and flow.ran_s and flow.sent_datagrams):
+            return None
+        per_s = flow.sent_datagrams / sent * asked / seconds
+        total += per_s * max(flow.ran_s - closed_s, 0.0)
+    return total
 
 
 def nothing_is_missing(evidence: Evidence) -> Iterator[Finding]:

@@ -63,6 +63,24 @@ def test_marks_instead_of_drops_pass(by_queue):
     )
 
 
+@pytest.mark.parametrize(
+    ("came", "outcome"),
+    [(4890, "PASS"), (5110, "PASS"), (10_110, "PASS"), (4889, "INCONCLUSIVE"), (0, "INCONCLUSIVE"),
+     (50_000, "INCONCLUSIVE")],
+)  # fmt: skip
+def test_the_receiver_gets_as_many_marked_packets_as_were_marked_or_twice_as_many(came, outcome):
+    key = ("r", "", "host", None, c.IP_IN_CE_PACKETS)
+    seen = replace(
+        GOOD,
+        before=(*GOOD.before, reading(key, 7, 9.5)),
+        after=(*GOOD.after, reading(key, 7 + came, 16.0)),
+    )
+    verdict = marked_not_dropped(seen, without=(WITHOUT,))
+    assert verdict.outcome is Outcome[outcome], verdict.because
+    told = f"r ip_in_ce_packets grew by {came}, and sw p3 counted 5000 marks"
+    assert verdict.because.startswith(told) is (outcome != "PASS")
+
+
 def test_the_incast_without_ecn_is_its_red_control():
     verdict = marked_not_dropped(WITHOUT, without=(WITHOUT,))
     assert verdict.outcome is Outcome.FAIL

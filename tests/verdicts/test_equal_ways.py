@@ -15,18 +15,23 @@ SPINE = ("spine", "down", "queue", 3, c.QUEUE_DROPPED_PACKETS)
 WAYS = {"leaf": (("leaf", "up1"), ("leaf", "up2"))}
 
 
-def over(first, second, flows=40, dropped=0):
-    """What left by both, and what a spine dropped of it."""
+NAKS = ("a", "eth0", "port", -1, c.PACKET_SEQ_ERR)
+
+
+def over(first, second, flows=40, dropped=0, naks=0, queue=3):  # noqa: PLR0913
+    """What left by both, what a spine dropped of it in a queue, and NAKs to a sender."""
     seen = replace(held_by_pfc(), transit=(("leaf", "up1"), SPINE[:2]))
     counted = {"up1": first, "up2": second}
     keys = {("leaf", up, "queue", 3, c.QUEUE_FORWARDED_PACKETS): n for up, n in counted.items()}
-    keys[SPINE] = dropped
+    keys |= {SPINE: 0, (*SPINE[:3], queue, SPINE[4]): dropped, NAKS: naks}
+    keys[*SPINE[:3], queue, c.QUEUE_FORWARDED_PACKETS] = 490_000
+    before, after = ([r for r in read if r.key != NAKS] for read in (seen.before, seen.after))
     return spread_over(
         replace(
             seen,
-            before=(*seen.before, *(reading(key, 7, 9.5) for key in keys)),
+            before=(*before, *(reading(key, 7, 9.5) for key in keys)),
             after=(
-                *seen.after,
+                *after,
                 *(reading(k, None if n is None else 7 + n, 13.0, "gone" if n is None else "")
                   for k, n in keys.items()),
             ),
@@ -47,6 +52,27 @@ def test_a_way_that_loses_what_it_takes_is_named():
     verdict = over(490_000, 510_000, dropped=548)
     assert verdict.outcome is Outcome.FAIL
     assert verdict.because.startswith("spine down queue 3 dropped_packets grew by 548")
+
+
+def test_a_way_that_loses_what_it_puts_into_another_queue_is_named():
+    verdict = over(490_000, 510_000, dropped=548, naks=548, queue=0)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert (
+        "spine down queue 0 dropped_packets grew by 548: no flow is of its class, unless a port"
+        in (verdict.because)
+    )
+
+
+def test_a_polarised_hash_is_not_blamed_on_queues():
+    assert "forwarded_packets" not in over(1_000_000, 1, dropped=548).because
+
+
+def test_a_switch_that_sprays_packets_is_named_beside_the_nics_that_ask_for_them_again():
+    verdict = over(490_000, 510_000, naks=2923)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "a eth0 packet_seq_err grew by 2923 without a drop at the switch" in verdict.because
+    assert "look whether leaf chooses a way for each packet (spraying" in verdict.because
+    assert "spraying" not in over(490_000, 510_000, dropped=548, naks=548).because
 
 
 def test_a_way_that_nobody_takes_is_named():

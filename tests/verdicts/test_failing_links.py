@@ -14,8 +14,10 @@ PORT = ("leaf", "up1")
 KEY = (*PORT, "queue", 3, c.QUEUE_FORWARDED_PACKETS)
 
 
-def failed(*, missing=10, shut_s=11.0, open_s=12.0, carried=5000, last=1.0):
+def failed(*, missing=10, shut_s=11.0, open_s=12.0, carried=5000, again=2000, last=1.0):  # noqa: PLR0913
+    """`again`: of what the port carried, what it did after it was opened."""
     seen = load()
+    shut = reading(KEY, 7 + carried - again, 11.6)
     flows = tuple(
         replace(
             flow,
@@ -34,6 +36,7 @@ def failed(*, missing=10, shut_s=11.0, open_s=12.0, carried=5000, last=1.0):
         flows=flows,
         failure=LinkFailure(ports=(PORT,), shut_s=shut_s, open_s=open_s),
         before=(*seen.before, reading(KEY, 7, 9.5)),
+        samples=(*seen.samples, replace(shut, asked_s=11.5)),
         after=(*seen.after, reading(KEY, 7 + carried, 16.0)),
     )
 
@@ -62,8 +65,10 @@ def test_a_flow_that_does_not_come_back_is_red():
         ({"shut_s": None, "open_s": None}, "no link failed while"),
         ({"open_s": None}, "no link came back while"),
         ({"carried": 0}, "no flow went by the link that failed"),
+        ({"again": 10}, "grew by 10 after the link had come back: it stayed down, or no route"),
+        ({"shut_s": 11.55}, "not read while the link was down, or after it"),
     ],
-    ids=["no failure", "not back", "no traffic there"],
+    ids=["no failure", "not back", "no traffic there", "none again", "not looked at"],
 )
 def test_without_a_failure_nothing_has_healed(how, says):
     verdict = healed(failed(**how))

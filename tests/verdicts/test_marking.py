@@ -63,3 +63,14 @@ def test_a_counter_that_nobody_saw_count_proves_nothing(seen, controls, says):
     verdict = judged(seen, *controls)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert says in verdict.because
+
+
+@pytest.mark.parametrize(("came", "outcome"), [(10, "PASS"), (11, "INCONCLUSIVE")])
+def test_what_comes_marked_to_the_receiver_and_was_marked_by_no_counter_is_said(came, outcome):
+    verdict = judged(marked({OF_PORT: 0, ("r", "", "host", None, c.IP_IN_CE_PACKETS): came}))
+    assert verdict.outcome is Outcome[outcome], verdict.because
+    if came > 10:
+        assert verdict.because == (
+            "r ip_in_ce_packets grew by 11, and sw p3 counted 0 marks: it does not count them all, "
+            "something takes them off, or another port or a host marks"
+        )

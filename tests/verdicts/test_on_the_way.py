@@ -333,3 +333,22 @@ def test_both_ends_of_a_cable_between_switches_count_the_same(came: int | None, 
     found = [each.because for each in cables_carried(seen) if "leaf" in each.because or
              "spine" in each.because]  # fmt: skip
     assert [because.startswith(says) for because in found] == [True] * bool(says)
+
+
+@pytest.mark.parametrize(
+    ("gone", "beside", "named"), [(3000, 0, True), (3000, 200, False), (5, 0, False)]
+)
+def test_a_part_of_a_class_that_came_out_of_another_queue_is_named(gone, beside, named):
+    """For a while, or of one of many senders: the other queue has what this one lacks."""
+    moved = {3: -gone, 0: gone + beside}
+    seen = load()
+    after = (
+        replace(r, value=r.value + moved.get(r.key[3], 0))
+        if r.key[:3] == ("sw", "p3", "queue") and r.key[-1] == c.QUEUE_FORWARDED_PACKETS
+        else r
+        for r in seen.after
+    )
+    told = list(astray.elsewhere(replace(seen, after=tuple(after))))
+    assert [f.outcome for f in told] == [Outcome.FAIL] * named
+    if named:
+        assert "sw p3 queue 0 forwarded_packets grew by 3060: on the way a port" in told[0].because

@@ -161,6 +161,10 @@ def test_a_loss_on_the_way_in_names_its_port():
     refused = with_counter(lost, ("sw", "p2"), c.BUFFER_DROPPED_IN_PACKETS, 7)
     verdict = lossless(refused, {3, 5}, controls=(control_of(seen),))
     assert "where it came in (sw p2 refused 7), and" in verdict.because
+    assert "at both ends of the senders' cables" in verdict.because
+    over_two = replace(refused, transit=(("leaf", "up1"), ("sw", "down1")))
+    verdict = lossless(over_two, {3, 5}, controls=(control_of(seen),))
+    assert "at both ends of each cable on the way" in verdict.because
 
 
 def acknowledged(queues):

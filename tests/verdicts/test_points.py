@@ -62,6 +62,18 @@ def test_the_most_that_the_interval_allows_is_a_bound_to_the_packet():
         assert verdict.outcome is outcome, verdict.because
 
 
+def test_a_receiver_that_tells_one_of_two_senders_nothing_is_named():
+    counts = {("r", c.NP_CNP_SENT): 2000, ("r", c.NP_ECN_MARKED_PACKETS): 900_000}
+    counts |= {(host, c.RP_CNP_HANDLED): 0 for host in "ab"}
+    counts |= {("a", c.RP_CNP_IGNORED): 2000, ("b", c.RP_CNP_IGNORED): 0}
+    seen = with_counts(counts)
+    seen = replace(seen, cnp=replace(seen.cnp, interval_us=1000))
+    verdict = spaced(seen)
+    assert verdict.outcome is Outcome.FAIL
+    assert "r sent 2000 CNPs, and none of them to b, though all is marked" in verdict.because
+    assert spaced(told(sent=2000, came=1000)).outcome is Outcome.INCONCLUSIVE  # some are lost
+
+
 def test_another_interval_is_a_failure_and_names_the_receiver():
     verdict = spaced(told(), interval_us=4000)
     assert verdict.outcome is Outcome.FAIL
@@ -158,6 +170,14 @@ def test_without_a_cnp_or_a_row_of_it_the_parameters_show_nothing():
     silent = with_counts({("b", c.RP_CNP_HANDLED): 0}, flows)
     for seen, slower in ((silent, "b"), (unequal(), "c")):
         assert gets_less(seen, slower).outcome is Outcome.INCONCLUSIVE
+
+
+def test_who_got_no_cnp_is_not_to_blame_for_its_rate():
+    flows = flow("a", rate=0.9), flow("b", rate=8.0)
+    none = {("b", c.RP_CNP_HANDLED): 0, ("b", c.RP_CNP_IGNORED): 0}
+    verdict = gets_less(with_counts(none, flows), "b")
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "b got no CNP: nobody told it to slow down" in verdict.because
 
 
 def test_places_are_those_of_the_senders():

@@ -68,6 +68,20 @@ def test_five_pause_frames_a_second_are_few_and_more_are_many(frames, outcome):
     assert marks_first(seen).outcome is outcome
 
 
+def test_a_sender_that_nobody_tells_is_no_reason_to_look_at_kmin():
+    """Its packets came without ECN, say: the other one was slowed by marks in time."""
+    seen = with_value(with_value(held_by_marks(), SENT_TO_A, 50), GOT_BY_A, 50)
+    assert "look at Kmin" in marks_first(seen).because
+    few = with_value(seen, ("a", "eth0", "port", -1, c.RP_CNP_HANDLED), 3)
+    verdict = marks_first(few)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because.endswith(
+        "a got 3 CNPs, others enough to hold them: look at the ECN field of its packets (sw p1), "
+        "and at what the receiver tells it"
+    )
+    assert "look at Kmin" not in verdict.because
+
+
 def test_pause_frames_of_the_switch_that_no_nic_got_are_no_proof():
     assert marks_first(with_value(held_by_marks(), SENT_TO_A, 4000)).outcome is Outcome.INCONCLUSIVE
 

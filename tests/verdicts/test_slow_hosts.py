@@ -62,6 +62,20 @@ def test_pauses_that_go_back_and_pauses_that_stop_nothing_pass():
     assert "held nobody: all that was sent was forwarded" in verdict.because
 
 
+@pytest.mark.parametrize(
+    ("dropped", "says"),
+    [
+        ((1, 0), "r pauses: look at PFC of the priority at the ports that its senders"),
+        ((0, 1), "nobody paused the class of queue 5: look at what sw p3 stops for pauses"),
+    ],
+)
+def test_what_a_class_loses_that_nobody_paused_is_not_sought_at_the_senders(dropped, says):
+    verdict = passed_back(paused(dropped=dropped))
+    assert verdict.outcome is Outcome.FAIL
+    assert says in verdict.because
+    assert ("its senders" in verdict.because) is bool(dropped[0])
+
+
 def test_the_control_of_both_drops():
     for judge in (passed_back, stopped_nothing):
         verdict = judge(CONTROL)

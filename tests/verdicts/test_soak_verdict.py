@@ -7,6 +7,7 @@ from handmade import reading
 from handmade_loads import SENT, load
 
 from labtests.capabilities import counters as c
+from labtests.measure.evidence import Refresh
 from labtests.verdicts import Outcome, steady
 
 PARTS, EVERY_S = 10, 60.0
@@ -14,19 +15,19 @@ START_S = 10.0
 EARLIER = 100  # dropped before it
 
 
-def soak(*, drops=None, rates=None, left_out=(), unread=None):
-    """Ten parts of a minute each. `drops`: packets that queue 3 dropped in a part; `rates`: of
+def soak(*, drops=None, rates=None, left_out=(), unread=None, parts=PARTS):
+    """Parts of a minute each. `drops`: packets that queue 3 dropped in a part; `rates`: of
     the usual one; `left_out`: samples that were not taken; `unread`: one without a number."""
     moved = dict.fromkeys(SENT, 0)
     dropped, samples = EARLIER, []
-    end_s = START_S + PARTS * EVERY_S
-    for part in range(PARTS):
+    end_s = START_S + parts * EVERY_S
+    for part in range(parts):
         at_s = START_S + (part + 1) * EVERY_S
         share = (rates or {}).get(part, 1.0)
         dropped += (drops or {}).get(part, 0)
         for queue in moved:
             moved[queue] += round(1_000_000 * share)
-        if part in left_out or part == PARTS - 1:
+        if part in left_out or part == parts - 1:
             continue
         for queue, value in moved.items():
             key = ("sw", "p3", "queue", queue, c.QUEUE_FORWARDED_PACKETS)
@@ -68,6 +69,20 @@ def test_a_load_without_a_loss_and_of_one_rate_passes():
     verdict = steady(soak())
     assert verdict.outcome is Outcome.PASS, verdict.because
     assert verdict.because.startswith("10 parts of 60 s each: no loss in any")
+
+
+def test_counters_that_are_refreshed_as_seldom_as_they_are_read_are_compared_over_longer_parts():
+    """Read once a refresh, every other reading may show nothing new: no rate of a part tells."""
+    every_other = {n: 2.0 * (n % 2) for n in range(64)}
+    slow = {"refresh": Refresh(seconds=EVERY_S)}
+    verdict = steady(replace(soak(parts=64, rates=every_other), **slow))
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert "64 parts of 60 s each: no loss in any, rates within 30 %" in verdict.because
+    assert "of the median in parts of 480 s" in verdict.because
+    dip = every_other | {n: 1.0 * (n % 2) for n in range(24, 40)}
+    verdict = steady(replace(soak(parts=64, rates=dip), **slow))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "forwarded 50 % of its usual rate from 1440 s to 1920 s" in verdict.because
 
 
 def test_a_rare_loss_has_its_minute():

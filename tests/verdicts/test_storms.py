@@ -62,7 +62,10 @@ TIMES = WatchdogTimes(
 def shut_for_long(*, ran_s=10.3, times=TIMES, **more):
     """Of 90 000 datagrams in 10 s the queue is to drop those of 3 x (250 - 100 - 100 + 400) ms."""
     seen = stormy(SHUT, **more)
-    flows = tuple(replace(flow, ran_s=ran_s) for flow in seen.flows)
+    flows = tuple(
+        replace(flow, ran_s=ran_s, asked_s=10.0, sent_bytes=round(flow.offered_bits_per_s * 10 / 8))
+        for flow in seen.flows
+    )
     return shut_in_time(replace(seen, flows=flows, watchdog=times))
 
 
@@ -76,6 +79,17 @@ def test_a_queue_that_is_served_again_too_early_has_dropped_too_little():
         f"ms for which it has to stay shut ({least})"
     )
     assert shut_for_long(dropped=(least, 0), ran_s=None).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_queue_that_is_served_again_too_late_has_forwarded_too_little():
+    least = int(0.9 * SENT[3] / 10 * (10.3 - 3 * (0.25 + 0.4 + 0.1)))
+    assert shut_for_long(dropped=(SENT[3] - least, 0)).outcome is Outcome.PASS
+    late = shut_for_long(dropped=(SENT[3] - least + 1, 0))
+    assert late.outcome is Outcome.INCONCLUSIVE
+    assert late.because.startswith(
+        f"sw p3 queue 3 forwarded_packets grew by {least - 1}: fewer than it is offered while it "
+        f"has to be served ({least}); it was served again later than 500 ms behind a storm"
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,6 +275,7 @@ def test_every_class_is_dropped_for_as_long_as_storms_outlast_the_time_out():
     [
         ((0, 2_100), "queue 3 dropped_packets grew by 0, not by 1 or more"),
         ((1, 0), "queue 5 dropped_packets grew by 0, not by"),
+        ((1, 14_711), "grew by 14711, more than it is sent in 3 pause storms of 250 ms on"),
         ((1, 1_400), "queue 5 dropped_packets grew by 1400, not by 2100 or more"),  # two storms
         ((0, 0), "queue 3 dropped_packets grew by 0"),
     ],

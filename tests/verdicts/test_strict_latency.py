@@ -65,6 +65,19 @@ def test_a_frame_on_the_wire_may_be_waited_for_and_no_more(p99_us, outcome):
         assert "scheduler" in verdict.because
 
 
+def test_a_queue_beside_that_of_the_load_that_drops_is_named():
+    """Messages of a class that is dropped are repeated, and their tool is not done in time."""
+    key = ("sw", "p3", "queue", 6, c.QUEUE_DROPPED_PACKETS)
+    seen = phase(None, because="it had not done 1000 messages")
+    after = [r for r in seen.after if r.key != key]
+    was = next(r.value for r in seen.before if r.key == key)
+    verdict = passed_at_once(
+        replace(seen, after=(*after, reading(key, was + 3, 16.0))), CALM, tos=TOS
+    )
+    assert verdict.outcome is Outcome.FAIL
+    assert "sw p3 queue 6 dropped_packets grew by 3" in verdict.because
+
+
 def test_one_message_that_was_lost_is_in_no_percentile_and_is_found():
     verdict = judged(replace(IDLE, mean_us=537.0, p999_us=536_871.0, most_us=536_871.0))
     assert verdict.outcome is Outcome.FAIL
