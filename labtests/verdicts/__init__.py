@@ -10,11 +10,12 @@ from labtests.verdicts.bursts import Burst, bursts
 from labtests.verdicts.classes import classified, in_their_queues, undisturbed
 from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
+from labtests.verdicts.curves import curve_over, marks_by_curve
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.failing import healed, ran_on
-from labtests.verdicts.filled import behind_bytes, pauses_at, took_what_came
+from labtests.verdicts.filled import behind_bytes, held_packets, pauses_at, took_what_came
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -61,6 +62,7 @@ __all__ = [
     "classified",
     "completed_alike",
     "counted_apart",
+    "curve_over",
     "dropped_all",
     "drops_as_expected",
     "drops_exactly_in",
@@ -73,6 +75,7 @@ __all__ = [
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
+    "held_packets",
     "held_within",
     "in_their_queues",
     "kept_headroom",
@@ -83,6 +86,7 @@ __all__ = [
     "lost_at_the_socket",
     "marked_before_paused",
     "marked_not_dropped",
+    "marks_by_curve",
     "no_bursts",
     "no_loss",
     "not_starved",
