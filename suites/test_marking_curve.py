@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from labtests.verdicts import curve_over, held_packets, marks_by_curve
+from labtests.verdicts import curve_over, marks_by_curve
 
 DSCP = 24  # or another one, where this has no queue of its own
 ECT = 2  # in the TOS byte: ECN-capable, ECT(0)
@@ -38,12 +38,12 @@ def test_marks_follow_the_curve_while_a_held_queue_fills(incast):
     capable = replace(held, tos=held.tos | ECT)
     filling = incast.filling_one_switch(storm, capable.offering(SLOW))
 
-    packets = held_packets(incast.run("no curve", filling, storm=storm))
-    step, slope = (curve_over(packets, queue, **shape) for shape in (STEP, SLOPE))
+    plain = incast.run("no curve", filling, storm=storm)
+    step, slope = (curve_over(plain, queue, **shape) for shape in (STEP, SLOPE))
     incast.mark_by(step)
     stepped = incast.run("a step", filling, storm=storm)
     for share in ELSEWHERE:
-        other = curve_over(packets, queue, low=share, high=share, percent=100)
+        other = curve_over(plain, queue, low=share, high=share, percent=100)
         incast.must_be_red(marks_by_curve(stepped, other), because="not by Kmin")
     incast.mark_by(slope)
     sloped = incast.run("a slope", filling, storm=storm)

@@ -15,7 +15,7 @@ from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
 from labtests.verdicts.failing import healed, ran_on
-from labtests.verdicts.filled import behind_bytes, held_packets, pauses_at, took_what_came
+from labtests.verdicts.filled import behind_bytes, pauses_at, took_what_came
 from labtests.verdicts.full import full_and_marked
 from labtests.verdicts.latency import passed_at_once
 from labtests.verdicts.loads import drops_exactly_in, every_packet, lost_at_the_socket, no_loss
@@ -75,7 +75,6 @@ __all__ = [
     "held_by_cnps",
     "held_by_its_receiver",
     "held_by_pauses",
-    "held_packets",
     "held_within",
     "in_their_queues",
     "kept_headroom",

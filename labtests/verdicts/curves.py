@@ -12,7 +12,13 @@ from math import ceil, floor, sqrt
 from labtests.capabilities.records import MarkingCurve
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import ecn, idle
-from labtests.verdicts.filled import FRAME_MORE_BYTES, SLACK_PACKETS, at_rest, filled_alone
+from labtests.verdicts.filled import (
+    FRAME_MORE_BYTES,
+    SLACK_PACKETS,
+    at_rest,
+    filled_alone,
+    held_packets,
+)
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES
 from labtests.verdicts.outcome import (
     Fact,
@@ -24,6 +30,8 @@ from labtests.verdicts.outcome import (
     unproven,
 )
 
+LEAST_PACKETS = 100
+KIBI = 1024
 DEVIATIONS = 5
 """Of the number of marks: more are chance once in two million runs."""
 
@@ -40,25 +48,21 @@ def marks_by_curve(evidence: Evidence, curve: MarkingCurve) -> Verdict:
 
 
 def curve_over(
-    packets: int | None, queue: int, *, low: float, high: float, percent: int
+    filled: Evidence, queue: int, *, low: float, high: float, percent: int
 ) -> MarkingCurve:
-    """The curve from and to these shares of what so many packets take in the queue; of the fewest
-    that tell anything where nobody knows how many."""
+    """The curve from and to these shares of what this queue held when it was full, in whole KiB,
+    which each switch takes; of the fewest packets that tell anything where that was not seen."""
+    packets = max(held_packets(filled) or 0, LEAST_PACKETS)
+    kmin_kib, kmax_kib = (
+        round(share * packets * _frame_bytes(filled)) // KIBI for share in (low, high)
+    )
     return MarkingCurve(
         queue=queue,
-        kmin_bytes=_rounded(low * max(packets or 0, LEAST_PACKETS)),
-        kmax_bytes=_rounded(high * max(packets or 0, LEAST_PACKETS)) + KIBI,
+        kmin_bytes=kmin_kib * KIBI,
+        kmax_bytes=(kmax_kib + 1) * KIBI,
         pmax_percent=percent,
         weighting_exponent=0,
     )
-
-
-LEAST_PACKETS, KIBI = 100, 1024
-
-
-def _rounded(packets: float) -> int:
-    """In whole KiB, which each switch takes."""
-    return round(packets * (USUAL_MTU_BYTES + FRAME_MORE_BYTES)) // KIBI * KIBI
 
 
 def _marks_by_curve(evidence: Evidence, curve: MarkingCurve) -> Iterator[Finding]:
@@ -101,13 +105,18 @@ def _within(evidence: Evidence, curve: MarkingCurve, held: int, marks: int) -> F
 def _expected(evidence: Evidence, curve: MarkingCurve, held: int) -> tuple[int, int]:
     """The fewest and the most marks of so many packets, each in whole cells of CELL_BYTES at most,
     some of which are on their way in or out."""
-    (place,) = evidence.senders
-    mtu = evidence.own_mtu_bytes.get(place.device, evidence.mtu_bytes or USUAL_MTU_BYTES)
-    frame = mtu + FRAME_MORE_BYTES
+    frame = _frame_bytes(evidence)
     fewest = [chance(curve, frame * (n - SLACK_PACKETS)) for n in range(held)]
     most = [chance(curve, (frame + CELL_BYTES) * (n + SLACK_PACKETS)) for n in range(held)]
     low = sum(fewest) - DEVIATIONS * _deviation(fewest)
     return max(floor(low), 0), min(ceil(sum(most) + DEVIATIONS * _deviation(most)), held)
+
+
+def _frame_bytes(evidence: Evidence) -> int:
+    """Of the only sender, with Ethernet's header and FCS."""
+    mtus = [evidence.own_mtu_bytes.get(place.device) for place in evidence.senders]
+    mtu = max((each for each in mtus if each), default=evidence.mtu_bytes or USUAL_MTU_BYTES)
+    return mtu + FRAME_MORE_BYTES
 
 
 def chance(curve: MarkingCurve, length_bytes: float) -> float:

@@ -12,8 +12,8 @@ from labtests.verdicts import Outcome, curve_over, marks_by_curve
 from labtests.verdicts.curves import chance
 
 MARKS = ("sw", "p3", "queue", 3, c.QUEUE_MARKED_PACKETS)
-STEP = curve_over(HELD, 3, low=0.5, high=0.5, percent=100)
-SLOPE = curve_over(HELD, 3, low=0.25, high=0.75, percent=50)
+STEP = curve_over(seen(), 3, low=0.5, high=0.5, percent=100)
+SLOPE = curve_over(seen(), 3, low=0.25, high=0.75, percent=50)
 
 
 def marked(while_filling, in_all=None, **more):
@@ -43,7 +43,9 @@ def test_the_curve_is_none_then_a_slope_then_all(length, share):
 def test_a_curve_is_over_what_fills_the_queue_in_whole_kibibytes():
     assert (STEP.kmin_bytes, STEP.kmax_bytes) == (758_784, 759_808)
     assert (SLOPE.kmin_bytes, SLOPE.kmax_bytes, SLOPE.pmax_percent) == (378_880, 1_138_688, 50)
-    assert curve_over(None, 3, low=0.5, high=0.5, percent=100).kmin_bytes == 75_776
+    jumbo = curve_over(seen(own_mtu_bytes={"a": 9000}), 3, low=0.5, high=0.5, percent=100)
+    assert jumbo.kmin_bytes == 4_508_672
+    assert curve_over(seen(samples=()), 3, low=0.5, high=0.5, percent=100).kmin_bytes == 75_776
 
 
 @pytest.mark.parametrize(
