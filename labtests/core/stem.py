@@ -212,7 +212,8 @@ def main(path: str, grown: Sequence[str]) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
         door.bind(path)
         door.listen(64)
-        os.write(1, b"ready\n")
+        with suppress(BrokenPipeError):  # its owner is gone already: stdin says so, too
+            os.write(1, b"ready\n")
         _serve(door)
 
 
