@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from labtests.inventory import Testbed
+from labtests.journal import Begun, this_runner
 from labtests.lab.lab import Lab
 from labtests.simlab.control import Message, RunningLab, SimulationFailed
 from labtests.simlab.lab import SimulatedLab
@@ -121,3 +122,16 @@ def opened(simulated: InProcessLab, testbed: Testbed, journal: Path) -> Iterator
         ) as lab,
     ):
         yield lab
+
+
+def begun_of(lab: Lab) -> Begun:
+    """How the journal of a run on it begins."""
+    return Begun(
+        run="here",
+        runner=this_runner(),
+        testbed=lab.testbed.name,
+        file=str(lab.testbed.file),
+        backend=lab.backend,
+        dry_run=True,
+        devices=lab.testbed.devices,
+    )

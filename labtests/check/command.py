@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from labtests.check import CHECKS, CheckFinding, check, judged
 from labtests.check.finding import Subject
+from labtests.core.console import table_console
 from labtests.core.errors import DeviceError, LabError, LabErrors, Unreachable
 from labtests.core.output import clean
 from labtests.drivers import driver_module
@@ -22,7 +22,6 @@ from labtests.transport.ssh.connecting import SHELL
 
 FIT, NOT_FIT, UNREACHABLE = 0, 10, 15
 IDLE_S = 5.0
-WIDTH_OF_A_FILE = 160
 
 Say = Callable[[str], None]
 
@@ -158,11 +157,9 @@ _COLOURS = {
 }
 
 
-def show(found: Sequence[CheckFinding], *, every: bool, console: Console | None = None) -> None:
+def show(found: Sequence[CheckFinding], *, every: bool) -> None:
     """One table. What is good is one line for each check and device, unless `every` is asked."""
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(file=console.file, width=WIDTH_OF_A_FILE)
+    console = table_console()
     table = Table()
     for column in ("level", "check", "device", "finding", "remedy"):
         table.add_column(column, overflow="fold")

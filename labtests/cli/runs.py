@@ -9,7 +9,7 @@ import click
 from labtests.core.errors import LabError
 from labtests.core.output import say, tell
 from labtests.core.printable import for_terminal
-from labtests.core.private_files import write_private
+from labtests.core.private_files import write_told
 from labtests.transport.chronicle import COMPRESSED, NAME, Chronicle, Exchange, exchanges
 
 REPORTS = Path("reports")
@@ -44,10 +44,7 @@ def render(run_folder: Path) -> None:
     known = history.background(where, run, run_folder)
     past = report.past_of(run, known, report.earlier_run(run, run_folder.resolve().parent))
     journal = Chronicle.of(run_folder)
-    try:
-        write_private(target, report.page(run, past=past, journal=journal))
-    except OSError as error:
-        raise LabError(f"{target} cannot be written: {error.strerror}") from error
+    write_told(target, report.page(run, past=past, journal=journal))
     say(str(target))
 
 

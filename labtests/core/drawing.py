@@ -19,8 +19,6 @@ LINE_HEIGHT = 15.0
 STEPS = (1, 2, 2.5, 5, 10)
 
 Point = tuple[float, float]
-Span = tuple[float, float, float | None]
-"""From, until, and the value that held in between; None where it is unknown."""
 Parts = list[str]
 
 
@@ -138,18 +136,18 @@ class Panel:
             self.bottom - self.height * self.y.share(y),
         )
 
-    def grid(self, colour: str = GRID) -> Parts:
+    def grid(self) -> Parts:
         """Lines across the panel at the ticks, and what stands at these."""
         parts = []
         for value, name in self.y.marks():
             y = self.at(self.x.low, value)[1]
             if self.y.crossed:
-                parts.append(rule((self.left, y), (self.right, y), colour))
+                parts.append(rule((self.left, y), (self.right, y), GRID))
             parts.append(text((self.left - 7, y + 4), name, align="end"))
         for value, name in self.x.marks():
             x = self.at(value, self.y.low)[0]
             if self.x.crossed:
-                parts.append(rule((x, self.top), (x, self.bottom), colour))
+                parts.append(rule((x, self.top), (x, self.bottom), GRID))
             parts.append(text((x, self.bottom + 17), name, align="middle"))
         return [part for part in parts if "></text>" not in part]
 
@@ -169,20 +167,6 @@ class Panel:
         """What is measured along the bottom."""
         middle = (self.left + self.width / 2, self.bottom + 36)
         return [text(middle, self.x.label, align="middle")] if self.x.label else []
-
-    def steps(self, spans: Iterable[Span]) -> str:
-        """The way of a pen (`d` of a path): it is lifted where a value is missing, or time is."""
-        words: list[str] = []
-        reached: float | None = None
-        for begin, end, value in spans:
-            if value is None:
-                reached = None
-                continue
-            joined = reached is not None and abs(begin - reached) < self.x.high / 50
-            x, y = self.at(begin, value)
-            words.append(f"{'L' if joined else 'M'}{x:.1f} {y:.1f}H{self.at(end, value)[0]:.1f}")
-            reached = end
-        return " ".join(words)
 
     def line(
         self, points: Iterable[Point], colour: str, *, width: float = 1.8, dashes: str = ""
@@ -250,7 +234,7 @@ def round_ticks(high: float, about: int) -> list[float]:
     return [float(f"{step * n:.9g}") for n in range(math.floor(high / step + 1e-9) + 1)]
 
 
-def ceiling(value: float, about: int = 4) -> float:
+def ceiling(value: float) -> float:
     """A round end of an axis that holds `value`."""
-    step = round_up(value / about)
+    step = round_up(value / 4)
     return step * max(1, math.ceil(value / step - 1e-9))

@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import safe_folder, write_bytes, write_private
+from labtests.core.private_files import safe_folder, told_of, write_bytes, write_private
 
 KINDS = ("svg", "pdf", "png")
 SVG = "http://www.w3.org/2000/svg"
@@ -34,13 +34,11 @@ def check_name(file: Path) -> None:
 def write_figure(file: Path, svg: str) -> None:
     """The drawing in the form that the file's name asks for. Raises LabError, also for a disk."""
     check_name(file)
-    try:
+    with told_of(file):
         if _kind(file) == "svg":
             write_private(file, svg)
         else:
             write_bytes(file, _converted(file, svg))
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def in_folder(folder: Path, name: str, kind: str, svg: str) -> Path:

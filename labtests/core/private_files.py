@@ -3,8 +3,8 @@
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -285,6 +285,21 @@ def _open_of(path: Path, flags: int, owners: set[int]) -> int:
     if flags & os.O_TRUNC:
         os.ftruncate(descriptor, 0)
     return descriptor
+
+
+@contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """What keeps the file from being written is told of it. Raises LabError."""
+    try:
+        yield
+    except OSError as error:
+        raise LabError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def write_told(path: Path, text: str) -> None:
+    """Like `write_private`, of a file that somebody has asked for. Raises LabError."""
+    with told_of(path):
+        write_private(path, text)
 
 
 def write_private(path: Path, text: str) -> None:

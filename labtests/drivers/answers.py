@@ -43,7 +43,6 @@ class Complaint:
 class Tool:
     """A program on a host: how to get it, and what its refusals mean."""
 
-    name: str
     install: str
     complaints: tuple[Complaint, ...] = ()
 

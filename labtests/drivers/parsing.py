@@ -38,21 +38,13 @@ def matches(
     reply: Reply, *rules: re.Pattern[str], skip: re.Pattern[str] = BLANK_OR_RULER
 ) -> Iterator[re.Match[str]]:
     """Each line as the first rule reads it. A line that no rule reads is an error, never a gap."""
-    for _, match in numbered_matches(reply, *rules, skip=skip):
-        yield match
-
-
-def numbered_matches(
-    reply: Reply, *rules: re.Pattern[str], skip: re.Pattern[str] = BLANK_OR_RULER
-) -> Iterator[tuple[int, re.Match[str]]]:
-    """Like `matches`, each with its line number (from 1), for a parser that checks the order."""
     for number, line in enumerate(whole_lines(reply), start=1):
         if skip.match(line):
             continue
         match = next((m for rule in rules if (m := rule.match(line))), None)
         if match is None:
             refuse(reply, f"line {number} is unrecognised: {quoted_excerpt(line)}")
-        yield number, match
+        yield match
 
 
 def whole(reply: Reply) -> str:

@@ -2,23 +2,18 @@
 
 from collections.abc import Iterable
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from labtests.core.console import table_console
 from labtests.inventory.testbed import Device, Endpoint, Management, Port, Testbed
-
-WIDTH_OF_A_FILE = 160
-"""Columns when the output is not a terminal, so that nothing is folded."""
 
 Row = tuple[str, ...]
 
 
-def show(testbed: Testbed, console: Console | None = None) -> None:
+def show(testbed: Testbed) -> None:
     """Prints devices, ports, links and roles."""
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(file=console.file, width=WIDTH_OF_A_FILE)
+    console = table_console()
     console.print(Text(f"{testbed.name}: {testbed.description or 'no description'}"))
     console.print(Text(str(testbed.file)))
     devices = map(_device, testbed.devices)

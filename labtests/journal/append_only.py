@@ -129,7 +129,6 @@ class Torn:
     """A line that is not JSON: its write was cut off, so what it announces was not sent."""
 
     number: int
-    text: str
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
@@ -143,7 +142,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
             found = json_of(line, most_parts=None)
         except ValueError:
             found = None
-        yield found if isinstance(found, dict) else Torn(number, line)
+        yield found if isinstance(found, dict) else Torn(number)
 
 
 def _ends_whole(path: Path) -> bool:

@@ -89,11 +89,6 @@ class DevicePlan:
     obstacles: tuple[CheckFinding, ...] = ()
 
     @property
-    def same(self) -> int:
-        """How many settings are as wanted already."""
-        return len(self.wishes) - len(self.steps) - len(self.troubles)
-
-    @property
     def impossible(self) -> list[Trouble]:
         """Those that no later step helps."""
         return [trouble for trouble in self.troubles if not trouble.later]

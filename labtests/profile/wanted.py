@@ -28,7 +28,7 @@ from labtests.capabilities.records import (
 )
 from labtests.core.errors import CommandRejected
 from labtests.drivers import driver_module
-from labtests.inventory import Device, Endpoint, Link
+from labtests.inventory import Device, Endpoint
 from labtests.lab.lab import Lab
 from labtests.profile import derived
 from labtests.profile.form import STRICT, ProfileFile
@@ -65,7 +65,6 @@ class PortTarget:
     profile: ProfileFile
     lab: Lab
     at: Endpoint
-    link: Link
 
     def part(self, ability: type[Able]) -> Able:
         """What of the port's device has this ability."""
@@ -118,9 +117,8 @@ def _finding(
 
 def _scenes(profile: ProfileFile, lab: Lab, device: Device) -> Iterator[PortTarget]:
     for port in device.ports:
-        link = lab.testbed.link_of(port.endpoint)
-        if link is not None:
-            yield PortTarget(profile=profile, lab=lab, at=port.endpoint, link=link)
+        if lab.testbed.link_of(port.endpoint) is not None:
+            yield PortTarget(profile=profile, lab=lab, at=port.endpoint)
 
 
 def _about_links(

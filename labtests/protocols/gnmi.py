@@ -1,4 +1,4 @@
-"""gNMI 0.8.0: messages and stubs (those that pygnmi brings), paths and values.
+"""gNMI 0.8.0: messages (those that pygnmi brings), paths and values.
 
 OpenConfig, "gRPC Network Management Interface (gNMI) specification" and "gNMI path conventions".
 """
@@ -11,11 +11,6 @@ from typing import Any
 from labtests.protocols.needed import needed
 
 pb2 = needed("pygnmi.spec.v080.gnmi_pb2")
-_grpc = needed("pygnmi.spec.v080.gnmi_pb2_grpc")
-
-Stub = _grpc.gNMIStub
-Servicer = _grpc.gNMIServicer
-add_servicer = _grpc.add_gNMIServicer_to_server
 
 SAMPLE, ON_CHANGE, TARGET_DEFINED = pb2.SAMPLE, pb2.ON_CHANGE, pb2.TARGET_DEFINED
 STREAM, ONCE, POLL = (pb2.SubscriptionList.Mode.Value(name) for name in ("STREAM", "ONCE", "POLL"))
@@ -28,7 +23,7 @@ _MOST_DIGITS = 18  # of a Decimal64 behind its point (gNMI, 2.2.3; RFC 7950, 9.3
 _ORIGIN = re.compile(r"(?:([A-Za-z][\w-]*):)?(/.*)", re.DOTALL)
 
 
-def path(text: str, *, target: str = "") -> Any:
+def path(text: str) -> Any:
     r"""A Path of `/interfaces/interface[name=Ethernet0]/state`, or with an origin before it as
     `openconfig:/interfaces`. In a key's value `]` and `\` are written `\]` and `\\`. A prefix of a
     module stays with its element (`/openconfig-interfaces:interfaces`). Raises ValueError."""
@@ -43,7 +38,7 @@ def path(text: str, *, target: str = "") -> Any:
         if _KEY.sub("", each[0]) != name or not name:
             raise ValueError(f"{text!r} is no gNMI path: {each[0]!r} is no element [key=value]")
         elements.append(pb2.PathElem(name=name, key=keys))
-    return pb2.Path(origin=origin or "", elem=elements, target=target)
+    return pb2.Path(origin=origin or "", elem=elements)
 
 
 def text(*paths: Any) -> str:

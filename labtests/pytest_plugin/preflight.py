@@ -9,7 +9,7 @@ from typing import Any
 from labtests.capabilities.device import Versions
 from labtests.check import CheckFinding, check, judged
 from labtests.core.errors import LabError
-from labtests.core.private_files import write_private
+from labtests.core.private_files import write_told
 from labtests.inventory import Device
 from labtests.lab.lab import Lab
 from labtests.measure.evidence import Difference
@@ -37,10 +37,7 @@ class Preflight:
         done = check(lab, idle_s=idle_s)
         self.found, self.noise = judged(done.findings, tolerated=tolerated), done.noise
         target = self.folder / FILE_NAME
-        try:
-            write_private(target, json.dumps([each.plain() for each in self.found], indent=1))
-        except OSError as error:
-            raise LabError(f"{target} cannot be written: {error.strerror}") from error
+        write_told(target, json.dumps([each.plain() for each in self.found], indent=1))
         if failures := [each for each in self.found if each.level == "failure"]:
             raise NotFit("\n".join(str(each) for each in failures))
         warnings = [each for each in self.found if each.level == "warning"]

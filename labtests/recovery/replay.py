@@ -122,7 +122,6 @@ def recover(
     run: Unfinished,
     *,
     testbed: Testbed | None = None,
-    clock: Clock | None = None,
     kept: bool = False,
     without_lease: bool = False,
 ) -> Recovered:
@@ -147,7 +146,7 @@ def recover(
         try:
             whole = whole_of(story, testbed)
             whole = replace(whole, lease=None) if without_lease else whole
-            _replay(_Scene(story, ahead, run, clock or WallClock(), whole, stop), done, testbed)
+            _replay(_Scene(story, ahead, run, WallClock(), whole, stop), done, testbed)
             finished = not done.problems
         finally:
             ahead.end(finished=finished)

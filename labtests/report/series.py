@@ -10,10 +10,12 @@ from itertools import pairwise
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.readings import Reading
-from labtests.core.drawing import Span
 from labtests.measure.evidence import differences
 from labtests.report.runs import Json, entries, number
 from labtests.report.text import place
+
+Span = tuple[float, float, float | None]
+"""From, until, and the value that held in between; None where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,13 +18,11 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from labtests.core.errors import LabError
 from labtests.core.interpreter import child_environment, module_command
 from labtests.core.output import tell
-from labtests.core.private_files import open_private, private_folder
 from labtests.core.stem import start_piped
 from labtests.inventory import Management, TelemetryPlace, Testbed, TlsFiles
 from labtests.simlab.defects import LAB_EPOCH
@@ -167,7 +165,6 @@ class LabProcess(RunningLab):
         testbed_file: Path,
         *,
         seed: int,
-        directory: Path | None = None,
         without: Collection[str] = (),
         tell: Callable[[str], object] = tell,
     ) -> None:
@@ -176,12 +173,9 @@ class LabProcess(RunningLab):
         self._lock = threading.Lock()
         self._requests = 0
         self._unread = b""
-        self._owns_directory = directory is None
-        self._stderr = _stderr_file(directory)
+        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by _end
         # in a session of its own: a Ctrl-C is for the runner, which still needs its lab then
-        piped = start_piped(
-            _command(testbed_file, seed, directory), child_environment(without), self._stderr
-        )
+        piped = start_piped(_command(testbed_file, seed), child_environment(without), self._stderr)
         self._child, self._stdin, self._stdout = piped.process, piped.stdin, piped.stdout
         try:
             super().__init__(self._ready(time.monotonic() + READY_WITHIN_S, tell))
@@ -192,12 +186,7 @@ class LabProcess(RunningLab):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -222,8 +211,7 @@ class LabProcess(RunningLab):
     def close(self) -> None:
         """The child has ended; its temporary files are gone. Closing twice is allowed."""
         self._end()
-        if self._owns_directory:
-            shutil.rmtree(self.directory, ignore_errors=True)  # if it could not do so itself
+        shutil.rmtree(self.directory, ignore_errors=True)  # if it could not do so itself
 
     def _end(self) -> None:
         for stream in (self._stdin, self._stdout):
@@ -279,15 +267,6 @@ class LabProcess(RunningLab):
         return SimulationFailed(f"{problem} ({state})" + (f"; it said:\n{words}" if words else ""))
 
 
-def _command(testbed_file: Path, seed: int, directory: Path | None) -> list[str]:
+def _command(testbed_file: Path, seed: int) -> list[str]:
     words = module_command("labtests", "simlab", "serve", str(testbed_file))
-    words += ["--driven", "--seed", str(seed)]
-    return words if directory is None else [*words, "--directory", str(directory)]
-
-
-def _stderr_file(directory: Path | None) -> IO[bytes]:
-    if directory is None:
-        return tempfile.TemporaryFile()
-    private_folder(directory)
-    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC
-    return os.fdopen(open_private(directory / "simlab.stderr.txt", flags), "w+b")
+    return [*words, "--driven", "--seed", str(seed)]

@@ -147,11 +147,6 @@ class Collectors(AbstractContextManager["Collectors"]):
         with self._lock:
             return {device: order.samples for device, order in self._orders.items()}
 
-    @property
-    def read_out(self) -> bool:
-        """Whether all that has come is read."""
-        return self._inbox.empty
-
     def settle(self) -> None:
         """Waits until each switch that is subscribed at has told something, or has not: the clock
         of a simulated lab may run faster than a connection is made."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from labtests.core.errors import LabError
 from labtests.core.figure_file import in_folder
-from labtests.core.private_files import write_private
+from labtests.core.private_files import write_told
 from labtests.study import page, tables
 from labtests.study.ledger import StudyLedger, rows_of
 from labtests.study.points import key_of, ran
@@ -59,7 +59,7 @@ def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> I
         bench = StudyBench(sweep.base, sweep.form.measure, ledger, at)
         rows = run(bench, sweep.jobs(), progress)
     tables.write(tables.tidy(rows), folder / TABLE)
-    _write(folder / PAGE, page.of_sweep(sweep.form.name, rows))
+    write_told(folder / PAGE, page.of_sweep(sweep.form.name, rows))
     bad = [each for each in rows if "failed" in each]
     yield f"{sweep.form.name}: {total} runs, {len(bad)} failed; {folder / TABLE}, {folder / PAGE}"
     for reason in list(dict.fromkeys(each["failed"] for each in bad))[:5]:
@@ -94,7 +94,7 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
     if table is not None:
         tables.write(tables.tidy(rows), table)
     if html is not None:
-        _write(html, page.of_sweep(folder.name, rows))
+        write_told(html, page.of_sweep(folder.name, rows))
 
 
 def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:
@@ -105,10 +105,3 @@ def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:
 
 def _lines(table: object) -> list[str]:
     return str(table.to_string(index=False)).splitlines()  # type: ignore[attr-defined]
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_private(file, text)
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error

@@ -24,9 +24,8 @@ PROFILE = "profile."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """What a sweep file asks for, and where its case and profile came from."""
+    """What a sweep file asks for, and its case and profile."""
 
-    file: Path
     form: SweepFile
     base: Base
 
@@ -72,7 +71,7 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
     if lines := mistakes.lines():
         raise InventoryError(lines)
     assert base is not None
-    return Sweep(file=file, form=form, base=base)
+    return Sweep(form=form, base=base)
 
 
 def _check_form(form: SweepFile, mistakes: Mistakes) -> None:

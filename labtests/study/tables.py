@@ -51,9 +51,9 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
     return points.reset_index(), keys, names
 
 
-def best(points: pd.DataFrame, name: str, many: int = 5) -> pd.DataFrame:
-    """The best points by one measure."""
-    return points.sort_values(name, ascending=not higher_is_better(name)).head(many)
+def best(points: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The five best points by one measure."""
+    return points.sort_values(name, ascending=not higher_is_better(name)).head(5)
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:

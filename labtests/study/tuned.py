@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from labtests.core.errors import InventoryError, LabError, WrongOption
-from labtests.core.private_files import write_private
+from labtests.core.errors import InventoryError, WrongOption
+from labtests.core.private_files import write_told
 from labtests.profile.form import ProfileFile
 from labtests.study import bounds, patterns, proposal, tables
 from labtests.study.goals import FAR, MEASURES, standings
@@ -51,8 +51,8 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
         tables.write(tables.tidy(list(ledger.rows.values())), folder / TABLE)
     out = options["write"] or folder / f"{own.name}-tuned.yaml"
     assert base.profile_tree is not None
-    _write(out, proposal.written(base.profile_tree, evidence.chosen.values, out))
-    _write(folder / PAGE, proposal.page(evidence))
+    write_told(out, proposal.written(base.profile_tree, evidence.chosen.values, out))
+    write_told(folder / PAGE, proposal.page(evidence))
     yield from proposal.lines(evidence)
     for warning in proposal.checked_profile(out):
         yield f"warning: {warning}"
@@ -106,10 +106,3 @@ def _bad(figures: tuple[float, float, float]) -> float:
 
 def _short(figures: Any) -> float:
     return sum(each.short for each in standings(figures))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_private(file, text)
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error

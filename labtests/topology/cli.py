@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from labtests.core.errors import InventoryError, LabError
+from labtests.core.errors import InventoryError
 from labtests.core.figure_file import check_name, write_figure
 from labtests.core.output import say, tell
-from labtests.core.private_files import write_private
+from labtests.core.private_files import told_of, write_told
 from labtests.core.seeds import SEED_AT_MOST
 from labtests.inventory import Readable, located
 from labtests.inventory import load as load_testbed
@@ -181,15 +181,10 @@ def _tried(
 
 
 def _make_folder_of(file: Path) -> None:
-    try:
+    with told_of(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def _write(file: Path, text: str) -> None:
     _make_folder_of(file)
-    try:
-        write_private(file, text)
-    except OSError as error:
-        raise LabError(f"{file} cannot be written: {error.strerror}") from error
+    write_told(file, text)

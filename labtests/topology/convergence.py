@@ -15,7 +15,6 @@ from labtests.topology.failures import MOST_SWITCHES, Progress, kinds
 from labtests.topology.routing import Hops, Target, hops_to, sources_of, steps_to, targets_of
 
 SAMPLED_KINDS = 12
-EXAMPLES = 3
 MOST_TRIED = 2000
 """Choices of routes that are tried for one cycle."""
 

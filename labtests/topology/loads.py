@@ -156,7 +156,7 @@ def _chosen(demand: Demand, outs: Sequence[int]) -> int | None:
     return next((out for out in outs if out in demand.channels), outs[0] if outs else None)
 
 
-def random_load(network: Routed, dead: Dead, seed: int) -> Load | None:
+def random_load(network: Routed, seed: int) -> Load | None:
     """Some senders, each at a switch with hosts, to some receivers; which of equal ways, which
     priority and how many, all at random. None where nobody has anybody to send to."""
     drawn, fabric = random.Random(seed), network.fabric
@@ -176,7 +176,7 @@ def random_load(network: Routed, dead: Dead, seed: int) -> Load | None:
                     sink=sink,
                 )
             )
-    return steady(fabric, wanted, dead) if wanted else None
+    return steady(fabric, wanted, NONE_DEAD) if wanted else None
 
 
 def case_of(load: Load, base: Mapping[str, Any] | None = None) -> CaseFile:

@@ -7,7 +7,6 @@ from typing import Any
 from labtests.network.cases import CaseFile, run
 from labtests.topology.answers import Answer, FoundCycle
 from labtests.topology.dependencies import routed
-from labtests.topology.fabric import NONE_DEAD, Dead
 from labtests.topology.loads import (
     Demand,
     Load,
@@ -104,13 +103,13 @@ def _moved(demand: Demand, moved: set[tuple[int, tuple[str, ...]]], priority: in
 
 
 def locked_by_random(
-    answer: Answer, count: int, *, seed: int = 1, base: Base = None, dead: Dead = NONE_DEAD
+    answer: Answer, count: int, *, seed: int = 1, base: Base = None
 ) -> tuple[int, tuple[CaseFile, ...]]:
     """How many random loads were tried, and those that locked the network."""
-    network = routed(answer.fabric, dead)
+    network = routed(answer.fabric)
     tried, locked = 0, list[CaseFile]()
     for number in range(count):
-        load = random_load(network, dead, seed * 1_000_000 + number)
+        load = random_load(network, seed * 1_000_000 + number)
         if load is not None:
             tried += 1
             case = case_of(load, base)

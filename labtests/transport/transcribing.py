@@ -13,15 +13,12 @@ from labtests.transport.transcript import Kind, Transcript
 
 
 class TranscribedTransport:
-    """The same session, and a transcript of it. `clock` stamps what processes print; without one
-    the transcript's clock does."""
+    """The same session, and a transcript of it, by whose clock what processes print is stamped."""
 
-    def __init__(
-        self, transport: Transport, transcript: Transcript, *, clock: Clock | None = None
-    ) -> None:
+    def __init__(self, transport: Transport, transcript: Transcript) -> None:
         self.device = transport.device
         self._transport, self._transcript = transport, transcript
-        self._clock = clock or transcript.clock
+        self._clock = transcript.clock
 
     def run(self, command: Command, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Reply:
         """See Transport."""

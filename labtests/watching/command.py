@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.live import Live
 
+from labtests.core.console import table_console
 from labtests.core.errors import LabError
 from labtests.inventory import Testbed
 from labtests.lab.lab import Lab
@@ -17,7 +18,6 @@ from labtests.watching.view import view
 
 Say = Callable[[str], None]
 DRAWN_EVERY_S = 1.0
-WIDTH_OF_A_FILE = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class WatchRequest:
     wanted: WantedExports = field(default_factory=WantedExports)
 
 
-def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
+def watch(asked: WatchRequest, say: Say) -> int:
     """Draw until the end; the exit code. What switches have to be told is put back at the end.
     Raises LabError: also where the testbed names no stream."""
     if all(device.telemetry is None for device in asked.testbed.devices):
@@ -47,9 +47,7 @@ def watch(asked: WatchRequest, say: Say, console: Console | None = None) -> int:
         dry_run=asked.dry_run,
         faults=asked.faults,
     )
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(file=console.file, width=WIDTH_OF_A_FILE)
+    console = table_console()
     with opened(request, say) as there, _exporting(there.lab, asked, say) as exporting:
         _draw(there.lab, exporting, asked, console)
     board = exporting.board

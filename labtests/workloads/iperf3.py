@@ -45,6 +45,8 @@ FIRST_PORT, PORTS_APART = 5201, 100
 class Iperf3:
     """One UDP or TCP flow of `duration_s`. `offered_bits_per_s` None: as fast as it can."""
 
+    name = "iperf3"
+    of_rdma, probes, pulls = False, False, False
     protocol: Literal["udp", "tcp"]
     tos: int
     port: int = FIRST_PORT
@@ -67,26 +69,6 @@ class Iperf3:
                 f"iperf3: {self.duration_s} s, {self.parallel} streams or a report every "
                 f"{self.interval_s:g} s (0.1 to 60) is out of range"
             )
-
-    @property
-    def name(self) -> str:
-        """The program."""
-        return "iperf3"
-
-    @property
-    def of_rdma(self) -> bool:
-        """See FlowTool."""
-        return False
-
-    @property
-    def probes(self) -> bool:
-        """See FlowTool."""
-        return False
-
-    @property
-    def pulls(self) -> bool:
-        """See FlowTool."""
-        return False
 
     def of_flow(self, number: int, *, seconds: float, row_every_s: int) -> "Iperf3":
         """See FlowTool."""

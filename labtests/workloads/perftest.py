@@ -16,7 +16,7 @@ from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
 from labtests.workloads.perftest_report import PerftestRow, Report, parse_report
 from labtests.workloads.perftest_words import (
-    PerftestEnds,
+    PerftestProgram,
     complaints_on_stderr,
     complaints_on_stdout,
 )
@@ -38,7 +38,7 @@ _CLOCK_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Perftest(PerftestEnds):
+class Perftest(PerftestProgram):
     """One RDMA flow, which runs until it is ended, a row every `report_every_s`; or until each
     queue pair has sent so many `messages`, with one row of all.
 
@@ -46,6 +46,7 @@ class Perftest(PerftestEnds):
     read the client gets the data, and the server's NIC sends it.
     """
 
+    probes = False
     tos: int
     port: int = FIRST_PORT
     report_every_s: int = 5
@@ -73,42 +74,18 @@ class Perftest(PerftestEnds):
         return f"ib_{self.verb}_bw"
 
     @property
-    def of_rdma(self) -> bool:
-        """See FlowTool."""
-        return True
-
-    @property
-    def probes(self) -> bool:
-        """See FlowTool."""
-        return False
-
-    @property
     def pulls(self) -> bool:
         """See FlowTool."""
         return self.verb == "read"
-
-    @property
-    def offered_bits_per_s(self) -> float | None:
-        """None: as fast as it can."""
-        return None
 
     def of_flow(self, number: int, *, seconds: float, row_every_s: int) -> "Perftest":
         """See FlowTool."""
         return replace(self, port=FIRST_PORT + number, report_every_s=row_every_s)
 
-    def shares(self) -> tuple["Perftest", ...]:
-        """See FlowTool."""
-        return (self,)
-
     @property
     def first_report_s(self) -> float:
         """The first row comes after one report interval; of a number of messages, behind them."""
         return float(self.report_every_s) if self.messages is None else 0.0
-
-    @property
-    def ends_after_s(self) -> float | None:
-        """None: --run_infinitely, or when its messages are sent, which nobody knows."""
-        return None
 
     def server_command(self, server: Party, *, rdma: str | None) -> Shell:
         """As in document 000: `ib_send_bw -d mlx5_0 --report_gbits -F --run_infinitely -R ...`."""

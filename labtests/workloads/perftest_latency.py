@@ -14,7 +14,7 @@ from labtests.core.errors import WorkloadError
 from labtests.core.output import quoted_excerpt
 from labtests.transport.commands import Shell, program
 from labtests.workloads.attempt import Attempt, Party, signal_of
-from labtests.workloads.perftest_words import PerftestEnds, complaints_on_stderr
+from labtests.workloads.perftest_words import PerftestProgram, complaints_on_stderr
 
 _TITLES = {"send": "Send", "write": "RDMA_Write"}
 _TITLE = re.compile(r"^ *(?P<title>\S+) Latency Test *$", re.MULTILINE)
@@ -32,9 +32,11 @@ FIRST_PORT = 19515
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LatencyProbe(PerftestEnds):
+class LatencyProbe(PerftestProgram):
     """So many messages to and fro, one after the other."""
 
+    probes, pulls = True, False
+    first_report_s = 0.0  # as soon as its messages are through
     tos: int
     port: int = FIRST_PORT
     verb: Literal["send", "write"] = "send"
@@ -51,43 +53,9 @@ class LatencyProbe(PerftestEnds):
         """The program."""
         return f"ib_{self.verb}_lat"
 
-    @property
-    def of_rdma(self) -> bool:
-        """See FlowTool."""
-        return True
-
-    @property
-    def pulls(self) -> bool:
-        """See FlowTool."""
-        return False
-
-    @property
-    def probes(self) -> bool:
-        """See FlowTool."""
-        return True
-
-    @property
-    def offered_bits_per_s(self) -> float | None:
-        """See FlowTool."""
-        return None
-
-    @property
-    def first_report_s(self) -> float:
-        """As soon as its messages are through."""
-        return 0.0
-
-    @property
-    def ends_after_s(self) -> float | None:
-        """Not known before: each message takes as long as it does."""
-        return None
-
     def of_flow(self, number: int, *, seconds: float, row_every_s: int) -> "LatencyProbe":
         """See FlowTool."""
         return replace(self, port=FIRST_PORT + number)
-
-    def shares(self) -> tuple["LatencyProbe", ...]:
-        """See FlowTool."""
-        return (self,)
 
     def server_command(self, server: Party, *, rdma: str | None) -> Shell | None:
         """`ib_send_lat -d mlx5_0 -F -n 1000 -s 2 -R -T 96 -p 19515`."""

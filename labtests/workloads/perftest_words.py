@@ -5,6 +5,7 @@ must never pass as silence. Sources: linux-rdma/perftest (texts), rdma-core verb
 """
 
 import re
+from typing import Self
 
 from labtests.core.output import lines_said
 from labtests.workloads.attempt import Attempt
@@ -83,10 +84,16 @@ def complaints_on_stdout(lines: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-class PerftestEnds:
-    """How the two ends of any of its programs show what they are at."""
+class PerftestProgram:
+    """What any of its programs is, and how its two ends show what they are at. None of them has a
+    rate, or says when it will have ended."""
 
     __slots__ = ()
+    of_rdma, offered_bits_per_s, ends_after_s = True, None, None
+
+    def shares(self) -> tuple[Self, ...]:
+        """See FlowTool."""
+        return (self,)
 
     def is_ready(self, server_output: str) -> bool:
         """It printed its banner. (Then it listens: another try may be needed in between.)"""

@@ -22,7 +22,6 @@ PORTS = {
     "ServerC": "Twenty-FiveGigE1/0/13",
 }
 RECEIVER = "192.168.10.12"
-STARTS_WITHIN_S = 120  # the very first start compiles the network
 
 
 @dataclass(slots=True)

@@ -7,26 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import small_case
 
 from labtests.core.errors import InventoryError
 from labtests.network.cases import CaseFile, Figures, load, run
 from labtests.network.cases.figures import PauseFigures
 from labtests.network.cases.printing import lines
 
-SMALL = """\
-name: small
-duration_ms: 2
-hosts: {a: , b: , c: }
-switches: {s: }
-nic: {pfc: [3]}
-switch: {pfc: [3]}
-links:
-  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
-  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
-  - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
-flows:
-  - {source: a, target: c}
-"""
+SMALL = small_case.SMALL.replace("  - {source: b, target: c, priority: 5}\n", "")
 
 EVERYTHING = """\
 name: pauses
@@ -60,9 +48,7 @@ slow_receivers: [{host: c, rate_gbit_per_s: 1, start_us: 80, stop_us: 140}]
 
 
 def case(folder: Path, more: str) -> CaseFile:
-    file = folder / "case.yaml"
-    file.write_text(SMALL + more, encoding="utf-8")
-    return load(file)
+    return small_case.case(folder, SMALL + more)
 
 
 def pause(figures: Figures, device: str, port: str, priority: int = 3) -> PauseFigures:

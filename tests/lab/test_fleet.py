@@ -9,14 +9,14 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
+from in_process import InProcessLab, begun_of
 from typed import typed
 
 from labtests.capabilities.settings import kind_of
 from labtests.core.errors import DeviceError
 from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
-from labtests.journal import Begun, ChangeJournal, read_changes, this_runner
+from labtests.journal import ChangeJournal, read_changes
 from labtests.lab.lab import Lab
 from labtests.profile.planning import FRESH_S, made, planned
 from labtests.profile.reader import load as load_profile
@@ -275,15 +275,3 @@ def test_a_setting_that_a_later_one_of_the_host_undid_is_found_by_its_last_answe
         assert watch.sent[plan.device] <= 1 + 1 + APPLYING
         monkeypatch.undo()
         lab.put_back()
-
-
-def begun_of(lab: Lab) -> Begun:
-    return Begun(
-        run="here",
-        runner=this_runner(),
-        testbed=lab.testbed.name,
-        file=str(lab.testbed.file),
-        backend=lab.backend,
-        dry_run=True,
-        devices=lab.testbed.devices,
-    )

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import InProcessLab
+from in_process import InProcessLab, begun_of
 from typed import typed
 
 from labtests.capabilities.settings import kind_of
 from labtests.core.errors import LeaseLost
 from labtests.core.redaction import Redaction
 from labtests.inventory import Endpoint, Testbed, load
-from labtests.journal import Begun, ChangeJournal, Intent, read_changes, this_runner
+from labtests.journal import ChangeJournal, Intent, read_changes
 from labtests.lab import sending
 from labtests.lab.changes import PutBack
 from labtests.lab.lab import Lab
@@ -132,18 +132,6 @@ def applied(simulated: InProcessLab, tmp_path: Path) -> Iterator[Applied]:
             lab.ahead.entries.clear()
     finally:
         simulated.fault(kind="heal", device="h1")
-
-
-def begun_of(lab: Lab) -> Begun:
-    return Begun(
-        run="here",
-        runner=this_runner(),
-        testbed=lab.testbed.name,
-        file=str(lab.testbed.file),
-        backend=lab.backend,
-        dry_run=True,
-        devices=lab.testbed.devices,
-    )
 
 
 @pytest.fixture

@@ -16,8 +16,6 @@ from labtests.experiment.judging import Judged
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import lossless, sound
 
-OUT = ("sw", "p3")
-
 
 def case_of(seen: Evidence, control: Evidence) -> Case:
     """S1's first question, and whether hosts did their part."""

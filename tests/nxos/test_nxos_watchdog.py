@@ -10,7 +10,7 @@ from labtests.core.errors import UnreadableOutput
 from labtests.drivers.nxos.watchdog import PFC_QUEUE_DETAIL, parse_pfc_queue
 from labtests.transport.protocol import Reply
 
-OUT, IN, OTHER = PORTS
+OUT, IN = PORTS[:2]
 DEFAULT = WatchdogTimes(
     on=False,
     interval_ms=100,

@@ -46,7 +46,6 @@ from labtests.transport.ssh.wire import MOST_PACKET_BYTES
 
 pytestmark = pytest.mark.usefixtures("own_state")
 
-ROOT = Path(__file__).parents[2]
 CODE = Path(labtests.__file__).parent
 SECRET = "Correct-Horse-7"
 

@@ -380,11 +380,6 @@ def in_roce_mode(lab: SimulatedLab, *lines: str) -> None:
     typed(lab, "nv config apply -y")
 
 
-def spoken(lines: list[str]) -> list[list[str]]:
-    """Words of lines, without blank ones."""
-    return [line.split() for line in lines if line.strip()]
-
-
 def test_roce_mode_is_shown_as_recorded(lab: SimulatedLab) -> None:
     """But for the head, which the recording has a blank too far to the left."""
     in_roce_mode(lab)

@@ -48,10 +48,10 @@ def test_a_driven_lab_says_it_to_its_driver(uncompiled, capsys, monkeypatch) -> 
 def test_the_driver_tells_it_and_waits_on(tmp_path: Path, monkeypatch) -> None:
     said = [
         {"waiting_for": NOTICE},
-        {"ready": True, "devices": {}, "password": "", "directory": "."},
+        {"ready": True, "devices": {}, "password": "", "directory": str(tmp_path / "lab")},
     ]
     script = "".join(f"print({json.dumps(line)!r})\n" for line in said)
     monkeypatch.setattr(control, "_command", lambda *parts: [sys.executable, "-c", script])
     told: list[str] = []
-    control.LabProcess(tmp_path / "x.yaml", seed=1, directory=tmp_path, tell=told.append).close()
+    control.LabProcess(tmp_path / "x.yaml", seed=1, tell=told.append).close()
     assert told == [NOTICE]

@@ -192,13 +192,6 @@ def test_closing_ends_the_process_and_removes_its_folder(testbed_file):
         simulation.clock.now_s()
 
 
-def test_a_folder_that_was_given_stays_with_the_files(testbed_file, tmp_path):
-    folder = tmp_path / "lab"
-    with LabProcess(testbed_file, seed=1, directory=folder) as simulation:
-        assert simulation.directory == folder
-    assert (folder / "ssh_config").exists()
-
-
 def test_a_lab_that_was_killed_is_reported_with_its_signal(testbed_file):
     simulation = LabProcess(testbed_file, seed=1)
     os.kill(simulation.pid, signal.SIGKILL)

@@ -45,9 +45,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabProcess]:
     os.environ["REAL_LAB_PASSWORD"] = SECRET
     hidden = frozenset({"REAL_LAB_PASSWORD"})
     try:
-        running = LabProcess(
-            folder / "two.yaml", seed=1, directory=folder / "files", without=hidden
-        )
+        running = LabProcess(folder / "two.yaml", seed=1, without=hidden)
     finally:
         del os.environ["REAL_LAB_PASSWORD"]
         os.umask(earlier)

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import yaml
 from in_process import InProcessLab
+from pygnmi.spec.v080.gnmi_pb2_grpc import gNMIStub
 
 from labtests.inventory import TelemetryPlace, Testbed, load
 from labtests.protocols import dialin, gnmi
@@ -68,9 +69,7 @@ class Served:
         )
         first = gnmi.pb2.SubscribeRequest(subscribe=request)
         with self.channel() as channel:
-            call = gnmi.Stub(channel).Subscribe(
-                iter([first]), metadata=self.login, timeout=WITHIN_S
-            )
+            call = gNMIStub(channel).Subscribe(iter([first]), metadata=self.login, timeout=WITHIN_S)
             try:
                 yield call
             finally:

@@ -5,6 +5,7 @@ from pathlib import Path
 import grpc
 import pytest
 from pygnmi.client import gNMIclient
+from pygnmi.spec.v080.gnmi_pb2_grpc import gNMIStub
 from streams_bench import WITHIN_S, Served, sampled
 
 from labtests.protocols import gnmi
@@ -52,7 +53,7 @@ def test_once_and_poll(nexus: Served):
     )
     requests = [gnmi.pb2.SubscribeRequest(subscribe=listed), *polls]
     with nexus.channel() as channel:
-        call = gnmi.Stub(channel).Subscribe(iter(requests), metadata=nexus.login, timeout=WITHIN_S)
+        call = gNMIStub(channel).Subscribe(iter(requests), metadata=nexus.login, timeout=WITHIN_S)
         answers = list(call)
     assert [each.sync_response for each in answers] == [False, True] * 3
     assert gnmi.value(answers[0].update.update[0].val)["currQueueDepth"] == 0
@@ -85,7 +86,7 @@ def test_proto_has_leaves_and_json_a_tree_where_the_box_has_one(nexus: Served):
 
 def test_a_path_of_the_map_leads_to_the_watermarks(sonic: Served):
     with sonic.channel() as channel:
-        stub = gnmi.Stub(channel)
+        stub = gNMIStub(channel)
         named = stub.Get(
             gnmi.pb2.GetRequest(
                 prefix=gnmi.pb2.Path(target=DB),
@@ -134,7 +135,7 @@ def test_a_shorter_interval_is_a_second_elsewhere(cumulus: Served):
 @pytest.mark.parametrize("login", [(), (("username", "admin"), ("password", "guessed"))])
 def test_nobody_comes_in_without_the_password(sonic: Served, login):
     with sonic.channel() as channel, pytest.raises(grpc.RpcError) as refused:
-        gnmi.Stub(channel).Capabilities(gnmi.pb2.CapabilityRequest(), metadata=login)
+        gNMIStub(channel).Capabilities(gnmi.pb2.CapabilityRequest(), metadata=login)
     assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
 
 
@@ -142,7 +143,7 @@ def test_nobody_comes_in_without_a_certificate_of_the_lab(sonic: Served):
     credentials = grpc.ssl_channel_credentials(Path(sonic.place.tls.ca).read_bytes())
     address = f"127.0.0.1:{sonic.place.port}"
     with grpc.secure_channel(address, credentials) as channel, pytest.raises(grpc.RpcError) as no:
-        gnmi.Stub(channel).Capabilities(
+        gNMIStub(channel).Capabilities(
             gnmi.pb2.CapabilityRequest(), metadata=sonic.login, timeout=WITHIN_S
         )
     assert no.value.code() == grpc.StatusCode.UNAVAILABLE

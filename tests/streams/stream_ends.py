@@ -71,7 +71,7 @@ def queues(time_s: float, **fields: Any) -> Any:
     return tree("/COUNTERS/Ethernet0/Queues", value, time_s)
 
 
-class GnmiServer(gnmi.Servicer):
+class GnmiServer:
     """Sends each subscriber everything that is put, as bytes too, from when it subscribes."""
 
     def __init__(self, port: int = 0, credentials: Any = None) -> None:

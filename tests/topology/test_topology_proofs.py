@@ -80,5 +80,5 @@ def test_random_loads_do_not_lock_a_network_without_a_cycle(network):
 
 
 def test_random_loads_can_lock_a_ring():
-    load = random_load(routed(ring(5)), frozenset(), LOCKING_SEED)
+    load = random_load(routed(ring(5)), LOCKING_SEED)
     assert stands_still(case_of(load))

@@ -1,6 +1,10 @@
 """Evidence put together by hand: an S1-like incast in which everything is as it should be."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus, Interval
@@ -77,6 +81,22 @@ def control_of(evidence, drops=4711):
     )
     unheld = tuple(replace(f, sent_bytes=f.offered_bits_per_s, asked_s=8) for f in evidence.flows)
     return replace(evidence, name="off", kind="control", after=after, flows=unheld)
+
+
+def with_a_hole(evidence: Evidence, keys: list[Any], draw: Callable[[Any], Any]) -> Evidence:
+    """One of these counters is taken away, before or after, in one of the ways devices do."""
+    key, side = draw(st.sampled_from(keys)), draw(st.sampled_from(["before", "after"]))
+    how = draw(st.sampled_from(["gone", "N/A", "moved", "backwards"]))
+    changed = {
+        "N/A": {"value": None, "missing": "N/A"},
+        "moved": {"source": "another command"},
+        "backwards": {"value": 10**9 if side == "before" else 0},
+    }
+    read = getattr(evidence, side)
+    if how == "gone":
+        return replace(evidence, **{side: tuple(r for r in read if r.key != key)})
+    holed = tuple(replace(r, **changed[how]) if r.key == key else r for r in read)
+    return replace(evidence, **{side: holed})
 
 
 def good_evidence() -> Evidence:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from handmade import with_a_hole
 from handmade_loads import SENT, load
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,20 +197,7 @@ def in_need(question, reading):
 def test_evidence_with_a_hole_is_never_green(question, classes, data):
     whole = good(question, classes)
     keys = sorted({r.key for r in whole.after if in_need(question, r)})
-    key = data.draw(st.sampled_from(keys))
-    side = data.draw(st.sampled_from(["before", "after"]))
-    how = data.draw(st.sampled_from(["gone", "N/A", "moved", "backwards"]))
-    holed = []
-    for r in getattr(whole, side):
-        if r.key != key:
-            holed.append(r)
-        elif how == "N/A":
-            holed.append(replace(r, value=None, missing="N/A"))
-        elif how == "moved":
-            holed.append(replace(r, source="another command"))
-        elif how == "backwards":
-            holed.append(replace(r, value=10**9 if side == "before" else 0))
-    verdict = QUESTIONS[question](replace(whole, **{side: tuple(holed)}), OVER[classes])
+    verdict = QUESTIONS[question](with_a_hole(whole, keys, data.draw), OVER[classes])
     assert verdict.outcome is not Outcome.PASS
 
 

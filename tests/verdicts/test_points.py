@@ -18,8 +18,6 @@ from labtests.verdicts import (
     spaced,
 )
 
-LINK = 10e9
-
 
 def with_counts(counts, flows=None):
     """Marks held the senders, and these counters (device, counter) grew by other numbers."""

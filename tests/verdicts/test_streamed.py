@@ -11,7 +11,6 @@ from labtests.capabilities.streams import StreamSample, StreamTrouble
 from labtests.measure.streamed import Room, Streamed
 from labtests.verdicts import Outcome, bursts, kept_headroom, lossless, no_bursts
 
-START_S, END_S = 10.0, 15.0
 OUT, IN = "p3", "p1"
 DROPS = ("queue", 3, c.QUEUE_DROPPED_PACKETS)
 ROOM = {("sw", IN): Room({3: 100_000}), ("sw", "p2"): Room({5: 100_000})}

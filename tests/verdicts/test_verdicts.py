@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from handmade import control_of, flow, reading, rows
+from handmade import control_of, flow, reading, rows, with_a_hole
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -318,20 +318,7 @@ def test_evidence_with_a_hole_is_never_green(good, control, data):
     """Take any needed counter away, before or after, in any of the ways devices do."""
     question = data.draw(st.sampled_from(["lossless", "paused"]))
     keys = sorted({r.key for r in good.after if r.counter in NEEDED[question]})
-    key = data.draw(st.sampled_from(keys))
-    side = data.draw(st.sampled_from(["before", "after"]))
-    how = data.draw(st.sampled_from(["gone", "N/A", "moved", "backwards"]))
-    holed = []
-    for r in getattr(good, side):
-        if r.key != key:
-            holed.append(r)
-        elif how == "N/A":
-            holed.append(replace(r, value=None, missing="N/A"))
-        elif how == "moved":
-            holed.append(replace(r, source="another command"))
-        elif how == "backwards":
-            holed.append(replace(r, value=(10**9 if side == "before" else 0)))
-    verdict = ask(question, replace(good, **{side: tuple(holed)}), control)
+    verdict = ask(question, with_a_hole(good, keys, data.draw), control)
     assert verdict.outcome is not Outcome.PASS
 
 

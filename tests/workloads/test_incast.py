@@ -15,7 +15,6 @@ from labtests.workloads import Iperf3, Party, Perftest, Stream, incast
 
 Plays = Callable[[str, int], Script]
 CLIENT = "192.168.10.12"
-RATES = {"ServerA": 9.26, "ServerB": 4.36}
 
 
 class Lab:

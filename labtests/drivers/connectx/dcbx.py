@@ -19,9 +19,7 @@ from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, root
 from labtests.transport.protocol import Reply
 
-MLXCONFIG = Tool(
-    name="mlxconfig", install="install mft (part of MLNX_OFED and DOCA-OFED) on this host"
-)
+MLXCONFIG = Tool(install="install mft (part of MLNX_OFED and DOCA-OFED) on this host")
 _SPOKEN = {"LLDP_NB_DCBX": "True(1)", "LLDP_NB_RX_MODE": "ALL(2)", "DCBX_WILLING": "True(1)"}
 _CHANGE = "`mlxconfig set` and a reboot change that"
 _ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.(?P<function>[0-7])")

@@ -36,7 +36,6 @@ _NO_DCB = (
 )
 
 MLNX_QOS = Tool(
-    name="mlnx_qos",
     install="install mlnx-tools (part of MLNX_OFED and DOCA-OFED) on this host",
     complaints=(
         Complaint(says=r"^ETS features are not supported on your system", remedy=_NO_DCB),

@@ -10,10 +10,9 @@ from labtests.drivers.parsing import incomplete, matches, refuse
 from labtests.transport.protocol import Reply
 
 IBDEV2NETDEV = Tool(
-    name="ibdev2netdev",
     install="install iproute2 for `rdma link`, or mlnx-tools for `ibdev2netdev`, on this host",
 )
-SHOW_GIDS = Tool(name="show_gids", install="install mlnx-tools on this host")
+SHOW_GIDS = Tool(install="install mlnx-tools on this host")
 
 _IBDEV = re.compile(
     r"^(?:\S+ )?(\S+)(?: \([^)]*\) .*fw \S+)? port ([0-9]+)(?: \([^()]*\))? ==> (.*)$"

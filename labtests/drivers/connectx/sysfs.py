@@ -18,7 +18,6 @@ ECN_FOLDER = Missing(
     "or set the DCQCN parameters with mlxconfig and leave these tests out",
 )
 WRITTEN = Tool(
-    name="grep",
     install="install grep and coreutils on this host",
     complaints=(
         Complaint(

@@ -24,7 +24,6 @@ _COMPLAINTS = {
     r"^Error: |^Usage: ": "try it by hand; `nv list-commands` has what this release knows",
 }
 NVUE = Tool(
-    name="nv",
     install="this is not Cumulus Linux 5 with NVUE: check `platform` in the testbed file",
     complaints=tuple(
         Complaint(says=says, remedy=do, only_failed=not says.startswith("^"))

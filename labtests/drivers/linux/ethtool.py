@@ -8,7 +8,6 @@ from labtests.drivers.parsing import BLANK, kept, matches, refuse, whole_number
 from labtests.transport.protocol import Reply
 
 ETHTOOL = Tool(
-    name="ethtool",
     install="install the package ethtool on this host",
     complaints=(
         Complaint(

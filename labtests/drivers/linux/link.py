@@ -10,7 +10,6 @@ from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import program, root
 
 IP = Tool(
-    name="ip",
     install="install the package iproute2 on this host",
     complaints=(
         Complaint(

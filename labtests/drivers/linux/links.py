@@ -26,13 +26,12 @@ from labtests.transport.commands import Shell, program, script
 from labtests.transport.protocol import Reply
 
 IBV_DEVINFO = Tool(
-    name="ibv_devinfo",
     install="install ibverbs-utils (Debian) or libibverbs-utils (RHEL) on this host",
     complaints=(
         Complaint(says=r"wasn't found|No IB devices", remedy="see `rdma link` for the devices"),
     ),
 )
-DATE = Tool(name="date", install="install coreutils on this host")
+DATE = Tool(install="install coreutils on this host")
 
 PHYSICAL = script("ls -d /sys/class/net/*/device")
 IBV_DEVINFO_COMMAND = program("ibv_devinfo")

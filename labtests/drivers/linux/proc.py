@@ -19,7 +19,7 @@ from labtests.transport.protocol import Reply
 PROC_NET_SNMP = "/proc/net/snmp"
 PROC_NET_NETSTAT = "/proc/net/netstat"
 HOST_COMMANDS = (program("cat", PROC_NET_SNMP), program("cat", PROC_NET_NETSTAT))
-CAT = Tool(name="cat", install="install coreutils on this host")
+CAT = Tool(install="install coreutils on this host")
 
 _LINE = re.compile(r"^([A-Za-z0-9]+):(.*)$")
 _VALUE = re.compile(r"-?[0-9]+")  # Tcp MaxConn is -1

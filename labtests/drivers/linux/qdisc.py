@@ -17,7 +17,7 @@ from labtests.drivers.readings import Answered
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
-TC = Tool(name="tc", install="install the package iproute2 (iproute-tc on RHEL) on this host")
+TC = Tool(install="install the package iproute2 (iproute-tc on RHEL) on this host")
 
 _COUNTED = {
     "packets": (c.QDISC_SENT_PACKETS, "packets"),

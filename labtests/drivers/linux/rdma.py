@@ -15,7 +15,6 @@ from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
 RDMA = Tool(
-    name="rdma",
     install="install the package iproute2 (or rdma-core) on this host",
     complaints=(
         Complaint(

@@ -35,7 +35,7 @@ HW_COUNTERS = Missing(
     remedy="check `rdma link` and that its driver is loaded; containers often hide /sys/class",
 )
 
-SYSFS = Tool(name="grep", install="install grep and coreutils on this host")
+SYSFS = Tool(install="install grep and coreutils on this host")
 
 
 def files_are_missing(reply: Reply) -> bool:

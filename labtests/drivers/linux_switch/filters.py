@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from labtests.drivers.linux_switch.handles import Handle, handle
-from labtests.drivers.parsing import BLANK, incomplete, numbered_matches, refuse
+from labtests.drivers.parsing import BLANK, incomplete, matches, refuse
 from labtests.transport.protocol import Reply
 
 _HEAD = re.compile(
@@ -50,11 +50,10 @@ _DECIDED = "labtests reads filters that choose a class by the TOS byte alone (u3
 class Filter:
     """One filter that may take IPv4 packets: those whose TOS byte & mask is value, into a class.
 
-    `name` is how tc names it, `line` where it stands in the answer.
+    `name` is how tc names it.
     """
 
     name: str
-    line: int
     pref: int
     kind: str
     tos_value: int
@@ -70,7 +69,6 @@ class Filter:
 class _FilterLines:
     """A filter as it is read, line by line."""
 
-    line: int
     head: re.Match[str]
     to: Handle | None
     value: int = 0
@@ -88,17 +86,17 @@ def parse_filters(reply: Reply) -> tuple[Filter, ...]:
     found: list[_FilterLines] = []
     ours = True  # whether the lines below belong to a filter that IPv4 packets meet
     rules = (_HEAD, _U32_MATCH, _ETH_TYPE, _IP_TOS, _HARDWARE, _OTHER)
-    for number, line in numbered_matches(reply, *rules, skip=BLANK):
+    for line in matches(reply, *rules, skip=BLANK):
         if line.re is _HEAD:
             ours = line["protocol"] not in _NOT_IPV4
-            if ours and (rule := _begun(reply, number, line)) is not None:
+            if ours and (rule := _begun(reply, line)) is not None:
                 found.append(rule)
         elif ours:
             _add(reply, found, line)
     return tuple(_filters(reply, found))
 
 
-def _begun(reply: Reply, number: int, head: re.Match[str]) -> _FilterLines | None:
+def _begun(reply: Reply, head: re.Match[str]) -> _FilterLines | None:
     """A filter's first line; None for the lines that only introduce its table."""
     if head["protocol"] not in ("ip", "all"):
         refuse(reply, f"filter of a protocol that is unrecognised: {head.group()!r}")
@@ -116,7 +114,7 @@ def _begun(reply: Reply, number: int, head: re.Match[str]) -> _FilterLines | Non
         return None
     if not rest["flowid"]:
         _undecided(reply, head, "chooses no class")
-    return _FilterLines(number, head, handle(reply, rest["flowid"], "flowid"))
+    return _FilterLines(head, handle(reply, rest["flowid"], "flowid"))
 
 
 def _add(reply: Reply, found: list[_FilterLines], line: re.Match[str]) -> None:
@@ -163,7 +161,6 @@ def _filters(reply: Reply, found: list[_FilterLines]) -> Iterator[Filter]:
         assert rule.to is not None
         yield Filter(
             name=rule.name,
-            line=rule.line,
             pref=int(rule.head["pref"]),
             kind=rule.head["kind"],
             tos_value=rule.value,

@@ -11,9 +11,8 @@ from labtests.transport.asking import Asking, ask
 from labtests.transport.commands import Shell, program
 from labtests.transport.protocol import Reply
 
-IP = Tool(name="ip", install="install the package iproute2 on this switch")
+IP = Tool(install="install the package iproute2 on this switch")
 TC = Tool(
-    name="tc",
     install="install the package iproute2 (Debian) or iproute-tc (RHEL) on this switch",
     complaints=(
         Complaint(

@@ -29,7 +29,6 @@ _COMPLAINTS = {
     "container `database` has to run",
 }
 SONIC = Tool(
-    name="sonic",
     install="not a SONiC switch, or no sonic-utilities: check `platform` in the testbed file",
     complaints=tuple(Complaint(says=says, remedy=do) for says, do in _COMPLAINTS.items()),
 )

@@ -6,7 +6,7 @@ from labtests.faults.declared import MIDDLE, TRAFFIC, Declared, fault, grows
 
 _of = partial(Declared, family="cables and links")
 S1, S2, R = "{sender1}", "{sender2}", "{receiver}"
-NIC1, NIC2, NIC_R = "{sender1.nic}", "{sender2.nic}", "{receiver.nic}"
+NIC1, NIC_R = "{sender1.nic}", "{receiver.nic}"
 SW1, SW2 = "{sender1.switch}", "{sender2.switch}"
 PORT1, PORT2 = "{sender1.port}", "{sender2.port}"
 CRC = ("crc", "CRC", "fcs")

@@ -6,7 +6,7 @@ from labtests.faults.declared import MIDDLE, TRAFFIC, Declared, fault
 
 _of = partial(Declared, family="people and clocks")
 S1, S2, R, SW, OUT = "{sender1}", "{sender2}", "{receiver}", "{switch}", "{bottleneck}"
-NIC1, NIC2, NIC_R = "{sender1.nic}", "{sender2.nic}", "{receiver.nic}"
+NIC_R = "{receiver.nic}"
 HOURS_5 = 5 * 3600
 _STORMS = "experiment 'storms of 450 ms': traffic"
 

@@ -6,7 +6,6 @@ from labtests.faults.declared import MIDDLE, Declared, fault
 
 _of = partial(Declared, family="tools and processes")
 S1, S2, R = "{sender1}", "{sender2}", "{receiver}"
-NIC1, NIC_R = "{sender1.nic}", "{receiver.nic}"
 
 
 def _without(device: str, tool: str) -> dict[str, str]:

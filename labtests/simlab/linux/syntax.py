@@ -165,11 +165,11 @@ class Lexer:
         if self._text[self._at] == "`":
             return WordPart("command", self._until("`"), quoted)
         if self._text.startswith("$((", self._at):
-            inner = self._balanced(1)[1:-1]
+            inner = self._balanced()[1:-1]
             operand(inner)
             return WordPart("arithmetic", inner, quoted)
         if self._text.startswith("$(", self._at):
-            return WordPart("command", self._balanced(1), quoted)
+            return WordPart("command", self._balanced(), quoted)
         if self._text.startswith("${", self._at):
             self._at += 1
             inner = self._until("}")
@@ -187,8 +187,8 @@ class Lexer:
         self._at = match.end()
         return WordPart("variable", match[0], quoted)
 
-    def _balanced(self, skip: int) -> str:
-        start = self._at + skip + 1
+    def _balanced(self) -> str:
+        start = self._at + 2
         depth, at = 1, start
         while at < len(self._text) and depth:
             if self._text[at] == "'":
