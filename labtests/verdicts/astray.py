@@ -12,6 +12,9 @@ COUNTED_SHARE = 0.8
 PART_ASTRAY = 0.05
 """Of a class's packets before the bottleneck, out of its queue: more than others' packets between
 two reads, and less than what one of many senders sends."""
+LEAST_ASTRAY = 1000
+"""Packets of a class that another queue has, to the last few: fewer are as many as somebody else's
+by chance."""
 ASTRAY = 0.1
 """Of a class's packets that came to the receiver, out of its queue: with less it is elsewhere."""
 
@@ -136,7 +139,7 @@ def _astray_at_bottleneck(evidence: Evidence) -> Iterator[Finding]:
             continue
         lacking = came - forwarded.increase
         beside = most.increase - whole  # somebody else's few
-        equal = lacking > path.STRAYS and 0 <= beside <= max(path.STRAYS, PART_ASTRAY * whole)
+        equal = lacking > LEAST_ASTRAY and 0 <= beside <= PART_ASTRAY * whole
         if equal or (lacking > (1 - ASTRAY) * came and most.increase >= lacking):
             host = evidence.receiver.device
             yield failed(

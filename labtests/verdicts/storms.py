@@ -354,11 +354,10 @@ def _offered_datagrams(evidence: Evidence, queue: int, *, closed_s: float) -> fl
     for place, flow in zip(evidence.senders, evidence.flows, strict=False):
         if place.queue != queue:
             continue
-        sent, asked, seconds = checks.sent_and_asked(flow)
-        if not (sent and asked and seconds and flow.ran_s and flow.sent_datagrams):
+        sent, asked, _ = checks.sent_and_asked(flow)
+        if not (sent and asked and flow.ran_s and flow.sent_datagrams):
             return None
-        per_s = flow.sent_datagrams / sent * asked / seconds
-        total += per_s * max(flow.ran_s - closed_s, 0.0)
+        total += flow.sent_datagrams / sent * asked * max(1 - closed_s / flow.ran_s, 0.0)
     return total
 
 

@@ -82,7 +82,7 @@ def test_a_queue_that_is_served_again_too_early_has_dropped_too_little():
 
 
 def test_a_queue_that_is_served_again_too_late_has_forwarded_too_little():
-    least = int(0.9 * SENT[3] / 10 * (10.3 - 3 * (0.25 + 0.4 + 0.1)))
+    least = int(0.9 * SENT[3] * (1 - 3 * (0.25 + 0.4 + 0.1) / 10.3))
     assert shut_for_long(dropped=(SENT[3] - least, 0)).outcome is Outcome.PASS
     late = shut_for_long(dropped=(SENT[3] - least + 1, 0))
     assert late.outcome is Outcome.INCONCLUSIVE
