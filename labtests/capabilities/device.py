@@ -70,6 +70,16 @@ class EcnCurves(Protocol):
 
 
 @runtime_checkable
+class EcnInBytes(Protocol):
+    """A congestion point that marks packets as they arrive, by the bytes that the queue has at the
+    moment."""
+
+    @abstractmethod
+    def ecn_in_bytes(self, curve: MarkingCurve) -> EcnSetting:
+        """Marks in this curve's queue alone. Raises CommandRejected as `ecn_for`."""
+
+
+@runtime_checkable
 class QueueShares(Protocol):
     """An egress port whose queues can be given shares or strict priority."""
 

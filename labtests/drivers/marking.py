@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
-from labtests.capabilities.device import EcnCurves, EcnMarking
+from labtests.capabilities.device import EcnCurves, EcnInBytes, EcnMarking
 from labtests.capabilities.records import EcnSetting, MarkingCurve, WredQueue
 from labtests.capabilities.settings import ECN, Setting
 from labtests.drivers.parts import PlatformPart
@@ -75,3 +75,11 @@ class MarkingInBytes(PlatformPart, Setting[EcnSetting], EcnMarking, EcnCurves):
             if self.certain and percent != 100:
                 problem = f"no probability can be set there, such as {percent} %"
                 raise self.reject(where, problem, "use pmax_percent: 100")
+
+
+class MarkingOnArrival(MarkingInBytes, EcnInBytes):
+    """A switch that marks packets as they arrive. (Others mark them as they leave.)"""
+
+    def ecn_in_bytes(self, curve: MarkingCurve) -> EcnSetting:
+        """See EcnInBytes."""
+        return self.ecn_for((curve,), cell_bytes=1)

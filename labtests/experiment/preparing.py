@@ -9,6 +9,7 @@ from typing import Any, Literal
 from labtests.capabilities.device import (
     DcqcnWords,
     EcnCurves,
+    EcnInBytes,
     EcnMarking,
     EdgeClasses,
     MemoryLimits,
@@ -426,6 +427,11 @@ class Prepared(Parties):
             weighting_exponent=weighting_exponent,
         )
         return self.lab.part(self.bottleneck.device, EcnCurves).ecn_for((curve,), cell_bytes=1)
+
+    def mark_by(self, curve: MarkingCurve) -> None:
+        """The bottleneck marks in this queue alone, by this curve."""
+        part = self.lab.part(self.bottleneck.device, EcnInBytes)
+        self.ecn_at_bottleneck(part.ecn_in_bytes(curve))
 
     def dcqcn_everywhere(self, priorities: frozenset[int], *, times: int = 1) -> None:
         """RP of every sender and NP of the receiver on these priorities, off on the others. A lab

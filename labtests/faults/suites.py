@@ -113,6 +113,11 @@ SUITES: Mapping[str, FaultedSuite] = {
         file="test_thresholds",
         test="test_pauses_begin_at_their_threshold_and_headroom_takes_the_rest",
     ),
+    "curve": FaultedSuite(
+        file="test_marking_curve",
+        test="test_marks_follow_the_curve_while_a_held_queue_fills",
+        at="experiment 'a step': traffic",
+    ),
     "outside": FaultedSuite(
         file="test_threshold_from_outside",
         test="test_a_port_pauses_at_its_threshold_counted_from_outside",

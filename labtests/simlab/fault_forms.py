@@ -175,6 +175,11 @@ FORMS: Mapping[str, FaultForm] = {
     "ignores-rate-limits": _of(
         "the port holds none of its queues to a rate, and says that it does", "port", only="switch"
     ),
+    "late-marks": _of(
+        "RED of the port begins and is certain at twice the lengths that it was told",
+        "port",
+        only="switch",
+    ),
     "hasty-watchdog": _of(
         "the port's PFC watchdog serves a queue again after half of the time without pauses that "
         "it was told",

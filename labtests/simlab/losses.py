@@ -13,7 +13,7 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
-    "hasty-watchdog",
+    *("hasty-watchdog", "late-marks"),
     *("ignores-udp-port", "ignores-rate-limits", "ignores-remarks", "misplaces-roce", "tunnel"),
     *("cnp-dscp", "cnp-interval", "heeds-few-cnps", "freeze", "polarised-hash"),
     *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),

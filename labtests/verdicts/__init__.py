@@ -10,6 +10,7 @@ from labtests.verdicts.bursts import Burst, bursts
 from labtests.verdicts.classes import classified, in_their_queues, undisturbed
 from labtests.verdicts.completing import completed_alike
 from labtests.verdicts.control import right_control, wrong_control
+from labtests.verdicts.curves import curve_over, marks_by_curve
 from labtests.verdicts.cycles import set_free, sound_in_a_cycle, went_on
 from labtests.verdicts.dcbx import agreed_by_dcbx
 from labtests.verdicts.ecn import marked_not_dropped
@@ -61,6 +62,7 @@ __all__ = [
     "classified",
     "completed_alike",
     "counted_apart",
+    "curve_over",
     "dropped_all",
     "drops_as_expected",
     "drops_exactly_in",
@@ -84,6 +86,7 @@ __all__ = [
     "lost_at_the_socket",
     "marked_before_paused",
     "marked_not_dropped",
+    "marks_by_curve",
     "no_bursts",
     "no_loss",
     "not_starved",

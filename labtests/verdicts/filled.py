@@ -34,13 +34,19 @@ REST_SAMPLES, REFRESHES = 3, 1.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FilledMoment:
-    """A sample: packets sent and forwarded since the phase began."""
+class FilledMoment:
+    """A sample: packets sent and forwarded since the phase began. `asked_s` is when it was asked
+    for, `last_s` when the last of it was read, of the lab's clock."""
 
-    first_s: float
+    asked_s: float
     last_s: float
     sent: int
     forwarded: int
+
+    @property
+    def held(self) -> int:
+        """Packets."""
+        return self.sent - self.forwarded
 
 
 def pauses_at(evidence: Evidence, limits: Limits) -> Verdict:
@@ -56,11 +62,23 @@ def pauses_at(evidence: Evidence, limits: Limits) -> Verdict:
 
 def held_packets(evidence: Evidence) -> int | None:
     """What the switch held while nothing moved; None where that was not seen."""
-    found = list(_at_rest(evidence))
-    return max(found) if found else None
+    rest = at_rest(evidence)
+    return rest.held if rest else None
+
+
+def at_rest(evidence: Evidence) -> FilledMoment | None:
+    """The last sample of those in which nothing moved, and the most was held."""
+    return max(_at_rest(evidence), key=lambda moment: moment.held, default=None)
 
 
 def _pauses_at(evidence: Evidence, limits: Limits) -> Iterator[Finding]:
+    yield from filled_alone(evidence)
+    for place in evidence.senders[:1]:
+        yield from _at_its_threshold(evidence, place, limits)
+
+
+def filled_alone(evidence: Evidence) -> Iterator[Finding]:
+    """One sender filled one switch until it was paused, and no packet is missing."""
     yield from storms.stormed(evidence)
     if len(evidence.senders) != 1:
         yield unproven(f"{len(evidence.senders)} senders: who of them holds the memory is not told")
@@ -75,6 +93,9 @@ def _pauses_at(evidence: Evidence, limits: Limits) -> Iterator[Finding]:
     yield _paused(evidence, place)
     yield witnesses.pauses_agree(evidence, place)
     yield from storms.nothing_is_missing(evidence)
+
+
+def _at_its_threshold(evidence: Evidence, place: Place, limits: Limits) -> Iterator[Finding]:
     limit, held = _limit(limits, place), held_packets(evidence)
     bounds = _packets(evidence, place, limit)
     where = f"{place.switch} {place.switch_port} priority {place.priority}"
@@ -177,8 +198,8 @@ def _limit(limits: Limits, place: Place) -> PriorityMemory:
     return next(own, PriorityMemory(priority=place.priority or 0))
 
 
-def _at_rest(evidence: Evidence) -> Iterator[int]:
-    """What was held each time nothing moved in so many samples."""
+def _at_rest(evidence: Evidence) -> Iterator[FilledMoment]:
+    """The last sample each time nothing moved in so many of them."""
     least_s = REFRESHES * (evidence.refresh.seconds or 0.0)
     moments = list(_moments(evidence))
     for number, first in enumerate(moments):
@@ -187,12 +208,12 @@ def _at_rest(evidence: Evidence) -> Iterator[int]:
             if (later.sent, later.forwarded) != (first.sent, first.forwarded):
                 break
             alike.append(later)
-        long = alike[-1].first_s - first.last_s >= least_s
-        if len(alike) >= REST_SAMPLES and long and first.sent > first.forwarded:
-            yield first.sent - first.forwarded
+        long = alike[-1].asked_s - first.last_s >= least_s
+        if len(alike) >= REST_SAMPLES and long and first.held > 0:
+            yield alike[-1]
 
 
-def _moments(evidence: Evidence) -> Iterator[_FilledMoment]:
+def _moments(evidence: Evidence) -> Iterator[FilledMoment]:
     if not evidence.senders:
         return
     place = evidence.senders[0]
@@ -208,8 +229,8 @@ def _moments(evidence: Evidence) -> Iterator[_FilledMoment]:
         counts = [now - then for now, then in values if now is not None and then is not None]
         if len(counts) == 2:
             times = [r.time_s for r in each.values()]
-            yield _FilledMoment(
-                first_s=min(r.asked_s or r.time_s for r in each.values()),
+            yield FilledMoment(
+                asked_s=min(r.asked_s or r.time_s for r in each.values()),
                 last_s=max(times),
                 sent=counts[0],
                 forwarded=counts[1],

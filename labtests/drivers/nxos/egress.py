@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from labtests.capabilities import records as r
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import MemoryLimits, QueueShares, Shares
-from labtests.drivers.marking import MarkingInBytes
+from labtests.drivers.marking import MarkingOnArrival
 from labtests.drivers.nxos.configuration import Configured, PolicyClass
 from labtests.drivers.nxos.policies import IPQOS, QUEUES, QueuePolicySetting
 from labtests.drivers.nxos.queuing import LAST, QUEUING, sharing, strict
@@ -71,7 +71,7 @@ class _Egress(QueuePolicySetting[s.T]):
         return r.WredQueue(queue=queue, **{**found, "ecn": "ecn" in found})
 
 
-class NxosEcn(_Egress[r.EcnSetting], MarkingInBytes):
+class NxosEcn(_Egress[r.EcnSetting], MarkingOnArrival):
     """RED of each queue. A queue that is not in the setting drops at the tail."""
 
     about = _MARKING

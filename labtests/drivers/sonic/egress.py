@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 from labtests.capabilities import settings as s
 from labtests.capabilities.device import QueueShares, RateLimitedQueues, Shares
 from labtests.capabilities.records import EcnSetting, QueueSchedule, SchedulingSetting, WredQueue
-from labtests.drivers.marking import MarkingInBytes, red_curve
+from labtests.drivers.marking import MarkingOnArrival, red_curve
 from labtests.drivers.sharing import round_robin, with_most
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, numbered
 
@@ -66,7 +66,7 @@ def _others(entry: Entry, own: Entry) -> Entry:
     return {name: value for name, value in entry.items() if name not in told}
 
 
-class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingInBytes):
+class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingOnArrival):
     """RED of each queue. A queue that is not in the setting drops at the tail. The profile of a
     setting says which WRED profile each queue has: `3 AZURE_LOSSLESS, 4 AZURE_LOSSLESS`."""
 

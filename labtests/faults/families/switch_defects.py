@@ -41,6 +41,14 @@ FAULTS: tuple[Declared, ...] = (
         switches=("sonic",),
     ),
     _of(
+        name="marks-begin-twice-as-late",
+        what="the bottleneck marks at twice the lengths of a queue that it was told",
+        how=(fault("late-marks", SW, OUT),),
+        red=("curve",),
+        says=(SW, OUT, "not by Kmin"),
+        switches=("nxos", "sonic"),
+    ),
+    _of(
         name="a-watchdog-serves-a-queue-too-early",
         what="the PFC watchdog waits half as long as it was told before it serves a queue again",
         how=(fault("hasty-watchdog", SW, OUT),),

@@ -5,7 +5,7 @@ Whoever has a configuration, a command line or a database, says what each port i
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
@@ -58,6 +58,11 @@ class PortBehaviour:
     dcbx: DcbxTlvs | None = None  # what it tells its peer by DCBX
 
 
+def _later(curve: WredCurve) -> WredCurve:
+    """As it is of a switch that takes units of one kind for those of another."""
+    return replace(curve, low_limit=2 * curve.low_limit, high_limit=2 * curve.high_limit)
+
+
 @dataclass(frozen=True, slots=True)
 class GuardEvent:
     """A queue was shut, or restored, at a moment of the lab; with the counters of it then."""
@@ -93,7 +98,9 @@ class Chassis(ABC):
         self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
         self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
         self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
-        self.faults.losses.acts["growing-counter"] = self._grow
+        self._late_marks: set[str] = set()
+        self.faults.losses.acts |= {"growing-counter": self._grow, "late-marks": self._mark_late}
+        self.faults.losses.on_heal.append(self._mark_in_time)
         self.faults.on_loss.append(self.network.drop_randomly)
         self.faults.lost = lambda port, queue: (
             self.network.queue_counters(port)[queue].dropped_packets
@@ -252,6 +259,8 @@ class Chassis(ABC):
                 self.renew(port)
 
     def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
+        if port in self._late_marks:
+            wanted = tuple(curve and _later(curve) for curve in wanted)
         for queue, before in enumerate(self.network.wred(port)):
             if wanted[queue] != before:
                 self.network.set_wred(port, queue, wanted[queue])
@@ -294,6 +303,17 @@ class Chassis(ABC):
         """After booting, all links are up; ports with `shutdown` go down again."""
         self._shut.clear()
         for port in self.ports:
+            self.renew(port)
+
+    def _mark_late(self, fault: Fault) -> None:
+        if (port := str(fault["port"])) not in self.network.ports:
+            raise UnknownFault(f"{self.name} has no cable in {port!r}")
+        self._late_marks.add(port)
+        self.renew(port)
+
+    def _mark_in_time(self) -> None:
+        late, self._late_marks = self._late_marks, set()
+        for port in sorted(late):
             self.renew(port)
 
     def _grow(self, fault: Fault) -> None:

@@ -1,0 +1,100 @@
+"""A marking curve counted from outside: how many of the packets that filled a queue were marked."""
+
+from dataclasses import replace
+
+import pytest
+from handmade import reading
+from test_filled import HELD, OUT, SENT, seen
+
+from labtests.capabilities import counters as c
+from labtests.capabilities.records import MarkingCurve
+from labtests.verdicts import Outcome, curve_over, marks_by_curve
+from labtests.verdicts.curves import chance
+
+MARKS = ("sw", "p3", "queue", 3, c.QUEUE_MARKED_PACKETS)
+STEP = curve_over(seen(), 3, low=0.5, high=0.5, percent=100)
+SLOPE = curve_over(seen(), 3, low=0.25, high=0.75, percent=50)
+
+
+def marked(while_filling, in_all=None, **more):
+    """So many of the packets that filled the queue, and in the whole phase."""
+    in_all = while_filling if in_all is None else in_all
+    found = seen(grown={MARKS: in_all, **more.pop("grown", {})}, **more)
+    times = sorted({r.time_s for r in found.samples})
+    shown = (0, *(while_filling,) * 4, in_all)
+    samples = [
+        replace(reading(MARKS, 7 + n, time_s), asked_s=time_s - 0.02)
+        for time_s, n in zip(times, shown, strict=False)
+    ]
+    return replace(found, samples=(*found.samples, *samples))
+
+
+@pytest.mark.parametrize(
+    ("length", "share"),
+    [(0, 0.0), (99_999, 0.0), (100_000, 0.0), (150_000, 0.1), (199_999, 0.2), (200_000, 1.0)],
+)
+def test_the_curve_is_none_then_a_slope_then_all(length, share):
+    curve = MarkingCurve(
+        queue=3, kmin_bytes=100_000, kmax_bytes=200_000, pmax_percent=20, weighting_exponent=0
+    )
+    assert chance(curve, length) == pytest.approx(share, abs=1e-5)
+
+
+def test_a_curve_is_over_what_fills_the_queue_in_whole_kibibytes():
+    assert (STEP.kmin_bytes, STEP.kmax_bytes) == (758_784, 759_808)
+    assert (SLOPE.kmin_bytes, SLOPE.kmax_bytes, SLOPE.pmax_percent) == (378_880, 1_138_688, 50)
+    jumbo = curve_over(seen(own_mtu_bytes={"a": 9000}), 3, low=0.5, high=0.5, percent=100)
+    assert jumbo.kmin_bytes == 4_508_672
+    assert curve_over(seen(samples=()), 3, low=0.5, high=0.5, percent=100).kmin_bytes == 75_776
+
+
+@pytest.mark.parametrize(
+    ("curve", "least", "most"),
+    [(STEP, 494, 577), (SLOPE, 325, 511)],
+)
+def test_what_the_curve_says_passes_and_one_packet_beside_it_does_not(curve, least, most):
+    """1000 frames of 1518 bytes, or of 1774 in cells; 5 deviations of what is by chance."""
+    for count in (least, most):
+        verdict = marks_by_curve(marked(count), curve)
+        assert verdict.outcome is Outcome.PASS, verdict.because
+        assert f"sw p3 queue 3 marked {count} of {HELD} packets that filled it" in verdict.because
+    for count in (least - 1, most + 1):
+        verdict = marks_by_curve(marked(count), curve)
+        assert verdict.outcome is Outcome.FAIL
+        assert f"marked {count} of the {HELD} packets that filled it" in verdict.because
+        assert f"not {least} to {most}: not by Kmin {curve.kmin_bytes} bytes" in verdict.because
+
+
+def test_a_queue_that_marks_nothing_at_all_is_red():
+    assert marks_by_curve(marked(0), STEP).outcome is Outcome.FAIL
+
+
+def test_marks_of_packets_that_leave_tell_no_length():
+    verdict = marks_by_curve(marked(0, 700), STEP)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "marked nothing while it filled, and 700 packets behind that" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"held": (0, 99, 99, 99, 99, 0)}, "99 packets were held, fewer than 100"),
+        ({"held": (0, 900, 1000, 1001, 1002, 0)}, "in which nothing moved"),
+        ({"storm": None}, "nobody stormed"),
+        ({"senders": ()}, "0 senders"),
+        ({"grown": {MARKS: None}}, "its marks were not read while packets were held"),
+        ({"grown": {("sw", "p1", "priority", 3, c.PFC_TX_FRAMES): 0}}, "stayed 0"),
+    ],
+)
+def test_without_a_queue_that_was_seen_to_fill_the_curve_is_open(wrong, says):
+    verdict = marks_by_curve(marked(530, **wrong), STEP)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert says in verdict.because
+
+
+def test_marks_without_a_sample_of_that_moment_are_not_those_of_another_one():
+    found = marked(530)
+    others = tuple(r for r in found.samples if r.key in (SENT, OUT))
+    verdict = marks_by_curve(replace(found, samples=others), STEP)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "its marks were not read while packets were held" in verdict.because
