@@ -20,7 +20,7 @@ from labtests.experiment.patterns import Pattern
 from labtests.experiment.phase import Phase, PhaseRecord, SenderPart
 from labtests.experiment.preparing import Prepared
 from labtests.experiment.refresh import measure
-from labtests.experiment.roles import Roles
+from labtests.experiment.roles import Roles, apart
 from labtests.experiment.traffic import Traffic
 from labtests.measure.evidence import Difference, Evidence, Refresh
 from labtests.verdicts import Verdict, lossless, ran_on, sound, sound_among
@@ -102,6 +102,14 @@ class Incast(Prepared):
         its hash is made of, it takes one way."""
         behind = tuple(r for r in self.senders if r.switch.device in frozenset(switches))
         return self.traffic.one_flow(behind, traffic)
+
+    def apart(self, tool: FlowTool) -> tuple[SenderPart, ...]:
+        """Flows of hosts that share no port but those between switches, by several equally short
+        ways, each of which carries all of them. A lab without them skips the test."""
+        found = apart(self.lab.testbed, self.roles)
+        if not found:
+            raise NotHere("a cable between switches carries less than one host sends")
+        return self.traffic.each(found, (tool,))
 
     def steady(self, storm: PauseStorm, *classes: Class) -> tuple[SenderPart, ...]:
         """The same for as long as these storms take, and a little longer."""

@@ -266,7 +266,7 @@ class Phase:
         seen to change here before: what does not add up is read again, for a while. Only while the
         hosts send and get nothing in the classes of the flows, by their own count: else what comes
         now could stand for what is missing. (What balances there are, is of one bottleneck.)"""
-        if self.cycle or evidence.failure:
+        if self.cycle:
             return evidence
         for wait_s in self.pace.late_s:
             if not (sentences := out_of_balance(evidence)):

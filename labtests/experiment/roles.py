@@ -119,6 +119,22 @@ def ways_out(testbed: Testbed, roles: Roles) -> dict[str, tuple[tuple[str, str],
     return found
 
 
+def apart(testbed: Testbed, roles: Roles) -> tuple[tuple[Role, Role], ...]:
+    """Senders of switches with several ways to the receiver's, each with a host there that nobody
+    else sends to: as many as one of the cables on the way carries, so that no hash slows them."""
+    last, ways = roles.receiver.switch.device, ways_out(testbed, roles)
+    senders = [role for role in roles.senders if role.switch.device in ways]
+    there = [role for role in roles.hosts if role.switch.device == last]
+    cables = (testbed.link_of(end) for end in roles.transit)
+    left = min(float(cable.speed_bits_per_s) for cable in cables if cable is not None)
+    found = list[tuple[Role, Role]]()
+    for sender, to in zip(senders, there, strict=False):
+        left -= min(sender.link_bits_per_s, to.link_bits_per_s)
+        if left >= 0:
+            found.append((sender, to))
+    return tuple(found)
+
+
 def ways_in(testbed: Testbed, roles: Roles) -> tuple[Endpoint, ...]:
     """The ports that senders' packets leave by towards the receiver's switch, one for each of its
     cables to other switches on the way."""

@@ -220,14 +220,20 @@ class Traffic:
     ) -> tuple[SenderPart, ...]:
         """One flow for each way, by the tools in turn, all starting together; beside those others,
         with ports of their own. What probes starts when the others are halfway: it may take but a
-        few milliseconds."""
+        few milliseconds. Flows that all go to the receiver have to fill its port."""
         if ways and all(to == self.roles.receiver for _, to in ways):
             senders = [role for role, _ in ways]
             expect_congestion(senders, self.roles.line_bits_per_s)
             expect_one_bottleneck(senders, self.roles)
-        first, every_s = len(beside), self.pace.row_every_s
+        return (*beside, *self.each(ways, tools, rows=rows, first=len(beside)))
+
+    def each(
+        self, ways: Sequence[Way], tools: Sequence[FlowTool], *, rows: int = 2, first: int = 0
+    ) -> tuple[SenderPart, ...]:
+        """The same, whether they fill a port or not."""
+        every_s = self.pace.row_every_s
         seconds = max(self.pace.load_s, rows * every_s)
-        parts = tuple(
+        return tuple(
             SenderPart(
                 role=role,
                 to=to,
@@ -239,7 +245,6 @@ class Traffic:
             )
             for number, (role, to) in enumerate(ways)
         )
-        return (*beside, *parts)
 
     def messages(self, queue_pairs: int, message_bytes: int) -> int:
         """Of each queue pair, when all of them together fill the line for the time of a load."""

@@ -25,7 +25,7 @@ from labtests.verdicts.marks_first import held_by_cnps, held_by_pauses, marked_b
 from labtests.verdicts.memory import Limits, held_within, with_thresholds
 from labtests.verdicts.outcome import Fact, Finding, Outcome, Verdict, reddest, worst
 from labtests.verdicts.path import Station, stations
-from labtests.verdicts.paths import spread_over
+from labtests.verdicts.paths import full_speed, spread_over
 from labtests.verdicts.pauses import paused
 from labtests.verdicts.points import ahead, gets_less, recovered, spaced
 from labtests.verdicts.repeating import repeated_what_was_lost
@@ -69,6 +69,7 @@ __all__ = [
     "every_packet",
     "follows_alpha",
     "full_and_marked",
+    "full_speed",
     "gets_less",
     "headrooms",
     "healed",

@@ -14,6 +14,7 @@ from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import (
     bit_errors,
     checks,
+    elsewhere,
     idle,
     outcome,
     path,
@@ -117,7 +118,9 @@ def balances(evidence: Evidence) -> Iterator[Finding]:
 
 
 def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
-    """See sound.out_of_balance; of whatever hosts send to whichever."""
+    """See sound.out_of_balance; of whatever hosts send to whichever, and while a link fails."""
+    if evidence.failure:
+        return elsewhere.out_of_balance(evidence)
     if not evidence.receivers:
         return sound.out_of_balance(evidence)
     return tuple(f.because for f in balances(evidence) if f.disagreement)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence
-from labtests.verdicts import checks, path
+from labtests.verdicts import checks, elsewhere, path
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -41,7 +41,7 @@ def ran_on(evidence: Evidence) -> Verdict:
 
 def healed(evidence: Evidence) -> Verdict:
     """Ports were shut while traffic went through them, and it lost no more than what a short time
-    carries, and went on as before."""
+    carries, all of it by the switches of these ports, and went on as before."""
     return conclude(
         "Did traffic go on when a link failed, and when it came back?",
         evidence,
@@ -58,6 +58,7 @@ def _healed(evidence: Evidence) -> Iterator[Finding]:
     for flow in evidence.flows:
         yield _short(flow)
         yield _went_on(flow)
+    yield from elsewhere.nothing_lost_elsewhere(evidence)
 
 
 def _it_failed(evidence: Evidence) -> Iterator[Finding]:

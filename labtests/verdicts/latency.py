@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from labtests.capabilities.flows import FlowStatus, Latency
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import checks, packets
+from labtests.verdicts import checks, outcome, packets, port_drops
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -29,17 +29,23 @@ AT_REST_US = 100.0
 300 m of cable make 10."""
 MESSAGES_AT_LEAST = 1000
 """So that a percentile of 99 rests on ten messages."""
+SCHEDULER = "look at the scheduler of the bottleneck, and at the queue of this DSCP"
+PFC = "look at PFC of the load's priority at both ends of each cable, and at xoff and headroom"
 
 
 def passed_at_once(evidence: Evidence, calm: Evidence, *, tos: int) -> Verdict:
     """Probes of this class waited no longer than for the frames that were on the wire already,
-    although the bottleneck was full. `calm` is a phase without congestion."""
+    although the bottleneck was full of a load that PFC holds, which lost nothing. `calm` is a phase
+    without congestion."""
+    before = (outcome.because_of(each, f"in {calm.name!r}") for each in _load_lost(calm))
+    lost = (*_load_lost(evidence), *before)
+    of_the_load = any(each.outcome is Outcome.FAIL for each in lost)
     return conclude(
         f"Did DSCP {dscp_of_tos(tos)} pass the full port at once?",
         evidence,
-        _passed_at_once(evidence, calm, tos),
+        (*_passed_at_once(evidence, calm, tos), *lost),
         passing="; ".join(_said(evidence, calm, tos)),
-        remedy="look at the scheduler of the bottleneck, and at the queue of this DSCP",
+        remedy=PFC if of_the_load else SCHEDULER,
     )
 
 
@@ -62,6 +68,13 @@ def _passed_at_once(evidence: Evidence, calm: Evidence, tos: int) -> Iterator[Fi
         yield unproven(f"no probe of DSCP {dscp_of_tos(tos)} told its latencies")
     for way, loaded in probes.items():
         yield from _waited(evidence, way, loaded, _latencies(calm, tos).get(way))
+
+
+def _load_lost(evidence: Evidence) -> Iterator[Finding]:
+    """In its own queues of the bottleneck, and at the ports before it: where PFC does not hold it,
+    the port is as full, and a strict class as early."""
+    yield from packets.none_dropped(evidence, evidence.queues)
+    yield from port_drops.switch_ports_kept(evidence)
 
 
 def _waited(

@@ -9,7 +9,7 @@ from math import comb
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
-from labtests.verdicts import among, checks, path
+from labtests.verdicts import among, checks, outcome, path
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -36,6 +36,9 @@ HASHES = (
 LOSSES = "look at PFC and headroom of both ends of the cables into it"
 ROUGHLY = 0.5
 """Flows are not equally fast: a way with so many has at least this part of their equal share."""
+FULL_SPEED = 0.75
+"""Of its links, what a host sends to another one that nobody else sends to: less, and something on
+the way is slower than its cables. Healthy simulated labs: the figure in docs/verdicts.md."""
 
 
 def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> Verdict:
@@ -53,6 +56,50 @@ def spread_over(evidence: Evidence, ways: Ways, *, flows: Mapping[str, int]) -> 
     )
 
 
+def full_speed(evidence: Evidence, ways: Ways) -> Verdict:
+    """Hosts that share nothing but these ways, each of which carries all of them, have what their
+    links carry; and no way lost what it took."""
+    return conclude(
+        "Were all equally short ways as fast as their cables?",
+        evidence,
+        (*_full_speed(evidence, ways), *_lost_on_the_way(evidence, ways)),
+        passing="; ".join(
+            (
+                f"{len(evidence.flows)} flows, each at "
+                f"{min(_shares(evidence), default=0.0):.0%} of its links and more",
+                *(_said(evidence, each) for each in ways.values()),
+            )
+        ),
+        remedy=LOSSES,
+    )
+
+
+def _full_speed(evidence: Evidence, ways: Ways) -> Iterator[Finding]:
+    yield from checks.ran(evidence)
+    shares = _shares(evidence)
+    if not shares:
+        yield unproven("no flow was asked for")
+        return
+    least, flow = min(zip(shares, evidence.flows, strict=True), key=lambda each: each[0])
+    name = f"{flow.sender} -> {flow.receiver}: goodput / its links, the least of {len(shares)}"
+    ports = ", ".join(" ".join(port) for each in ways.values() for port in each)
+    yield outcome.or_unproven(
+        checks.bounded(name, least, at_least=FULL_SPEED),
+        f"a host's own limit, or a way is slower than its cables: look at speeds, rate limits and "
+        f"shapers of both ends of each (they begin at {ports})",
+    )
+
+
+def _shares(evidence: Evidence) -> list[float]:
+    """Of each flow: its goodput by the speed of the slower one of its two links."""
+    shares = []
+    for number, flow in enumerate(evidence.flows):
+        ends = (evidence.senders[number], evidence.receiver_of(number))
+        line = min(end.link_bits_per_s or evidence.line_bits_per_s for end in ends)
+        shares.append((flow.goodput_bits_per_s or 0.0) / line)
+    return shares
+
+
 def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> Iterator[Finding]:
     yield from checks.ran(evidence)
     if not ways:
@@ -68,10 +115,11 @@ def _spread_over(evidence: Evidence, ways: Ways, flows: Mapping[str, int]) -> It
 
 
 def _lost_on_the_way(evidence: Evidence, ways: Ways) -> Iterator[Finding]:
-    """A way is none where it loses what it takes: of each port between switches, what queues of
+    """A way is none where it loses what it takes: of each port that flows pass, what queues of
     these flows have dropped, where they count it; and what NICs sent again. Where nothing was
     dropped, packets of a flow that take several ways overtake each other."""
-    for port in (*evidence.transit, evidence.bottleneck):
+    to_hosts = (each[:2] for each in among.egresses(evidence))
+    for port in dict.fromkeys((*evidence.transit, evidence.bottleneck, *to_hosts)):
         for drops in path.of_queues(evidence, port, c.QUEUE_DROPPED_PACKETS):
             ours = drops.key[3] in evidence.queues
             said = f"{name_of(drops)} grew by {drops.increase}"

@@ -5,7 +5,7 @@ when what is missing was not lost in a NIC or on a cable.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -301,10 +301,11 @@ def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def cables_carried(evidence: Evidence) -> Iterator[Finding]:
+def cables_carried(evidence: Evidence, *, but: Collection[path.Where] = ()) -> Iterator[Finding]:
     """What one end of a cable counts on its way out came in at the other, where both count: data
     one way, acknowledgements and CNPs the other. It names the cable, or the port that stands still;
-    to the packet it is asked by class, where nothing passes between two reads."""
+    to the packet it is asked by class, where nothing passes between two reads. Cables of the ports
+    `but` are left out."""
     hosts = (*evidence.senders, *evidence.receivers, evidence.receiver)
     for place in {(p.device, p.port): p for p in hosts}.values():
         nic, port = (place.device, place.port), (place.switch, place.switch_port)
@@ -315,7 +316,7 @@ def cables_carried(evidence: Evidence) -> Iterator[Finding]:
             received = path.received_by_nic(evidence, *nic)
             yield from _carried(evidence, (port, nic), forwarded, received)
     for a, b in path.between_switches(evidence):
-        for out, into in ((a, b), (b, a)):
+        for out, into in () if a in but or b in but else ((a, b), (b, a)):
             if forwarded := path.of_queues(evidence, out, c.QUEUE_FORWARDED_PACKETS):
                 arrived = evidence.change(into, "port", None, c.RX_PACKETS)
                 yield from _carried(evidence, (out, into), forwarded, (arrived,))

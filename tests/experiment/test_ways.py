@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from labtests.experiment.roles import roles_of, ways_in, ways_out
+from labtests.experiment.roles import apart, roles_of, ways_in, ways_out
 from labtests.inventory import Device, Endpoint, Link, Management, Port, Testbed, load
 from labtests.lab import paths
 from labtests.lab.paths import transit_ports
@@ -103,3 +103,14 @@ def test_a_switch_with_several_equally_short_ways_to_the_receiver_is_told():
     assert entries == ["spine1:Ethernet1/2", "spine2:Ethernet1/2"]
     one_way = load(TESTBEDS / "two-leaves.yaml")
     assert ways_out(one_way, roles_of(one_way)) == {}
+
+
+def test_hosts_apart_send_by_the_ways_what_one_of_them_carries():
+    testbed = load(TESTBEDS / "two-spines.yaml")
+    roles = roles_of(testbed)
+    found = [(a.name, b.name) for a, b in apart(testbed, roles)]
+    assert found == [("h1", "h6"), ("h2", "h7"), ("h3", "h8"), ("h4", "h9")]  # 4 of 25 by 100
+    slower = tuple(replace(link, speed_bits_per_s=60e9) for link in testbed.links)
+    assert len(apart(replace(testbed, links=slower), roles)) == 2
+    one_way = load(TESTBEDS / "two-leaves.yaml")
+    assert apart(one_way, roles_of(one_way)) == ()

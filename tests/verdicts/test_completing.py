@@ -46,6 +46,17 @@ def test_one_that_is_slow_by_itself_is_no_proof_against_the_network():
     assert "h2 had 0.3 Gb/s: its own limit" in verdict.because
 
 
+def test_all_that_are_late_alike_are_not_late_by_themselves():
+    """A port at three quarters of its speed: 1.5 times a fair share's time was allowed."""
+    verdict = judged(1.75, 1.75, 1.7, 1.75)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "worst slowdown / that of a fair share is 1.36" in verdict.because
+    assert "all had 1.7 Gb/s and more: marks hold them below the line, or sw p3" in verdict.because
+    one_of_many = judged(*(0.14,) * 60, 0.05)
+    assert "h60 had 0.05 Gb/s: its own limit" in one_of_many.because
+    assert judged(2.1, 2.1, 2.0, 2.1).outcome is Outcome.PASS  # 1.16 of it, as healthy labs have
+
+
 def test_a_sender_whose_link_is_slow_is_not_held_against_the_others():
     seen = transfers(3.0, 3.0, 0.9, 2.9)
     places = list(seen.senders)

@@ -5,10 +5,10 @@ from math import comb
 
 import pytest
 from handmade import reading
-from handmade_rdma import held_by_pfc
+from handmade_rdma import any_to_any, held_by_pfc, with_value
 
 from labtests.capabilities import counters as c
-from labtests.verdicts import Outcome, spread_over
+from labtests.verdicts import Outcome, full_speed, spread_over
 from labtests.verdicts.paths import fewest
 
 SPINE = ("spine", "down", "queue", 3, c.QUEUE_DROPPED_PACKETS)
@@ -109,3 +109,48 @@ def test_a_way_whose_drops_are_not_known_is_no_proof_that_it_lost_none():
     verdict = over(1000, 1000, dropped=-1)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert "spine down queue 3 dropped_packets: ran backwards" in verdict.because
+
+
+def apart(rates, drops=0, port="p3"):
+    """Hosts to one other each, at so many Gb/s of 10."""
+    seen = any_to_any()
+    flows = tuple(
+        replace(flow, goodput_bits_per_s=rate * 1e9)
+        for flow, rate in zip(seen.flows, rates, strict=False)
+    )
+    some = len(flows)
+    key = ("sw", port, "queue", 3, c.QUEUE_DROPPED_PACKETS)
+    seen = with_value(seen, key, drops)
+    return replace(seen, flows=flows, senders=seen.senders[:some], receivers=seen.receivers[:some])
+
+
+def test_ways_that_are_fast_enough_are_told_with_the_slowest_flow():
+    verdict = full_speed(apart((9.2, 8.8)), WAYS)
+    assert verdict.outcome is Outcome.PASS, verdict.because
+    assert verdict.because.startswith("2 flows, each at 88% of its links and more")
+
+
+def test_a_way_at_a_tenth_of_its_speed_holds_all_and_ways_are_named():
+    """It had half of the flows of an incast, which asks no more of it."""
+    verdict = full_speed(apart((2.1, 1.9)), WAYS)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.because.startswith("a -> r: goodput / its links, the least of 2 is 0.190, not")
+    assert "a host's own limit, or a way is slower than its cables" in verdict.because
+    assert "(they begin at leaf up1, leaf up2)" in verdict.because
+
+
+def test_a_slow_link_of_a_host_is_not_that_of_a_way():
+    seen = apart((4.6, 9.2))
+    to = (replace(seen.receivers[0], link_bits_per_s=5e9), seen.receivers[1])
+    assert full_speed(replace(seen, receivers=to), WAYS).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("port", ["p2", "p3"])  # of b and r, who get what a sends
+def test_fast_flows_may_not_lose_at_any_port(port):
+    verdict = full_speed(apart((9.2, 9.2), drops=4, port=port), WAYS)
+    assert verdict.outcome is Outcome.FAIL
+    assert f"sw {port} queue 3 dropped_packets grew by 4" in verdict.because
+
+
+def test_where_nobody_sends_no_way_is_fast():
+    assert full_speed(apart(()), WAYS).outcome is Outcome.INCONCLUSIVE

@@ -78,6 +78,35 @@ def test_a_queue_beside_that_of_the_load_that_drops_is_named():
     assert "sw p3 queue 6 dropped_packets grew by 3" in verdict.because
 
 
+@pytest.mark.parametrize("in_calm", [False, True], ids=["full", "calm"])
+def test_a_load_that_pfc_holds_and_that_is_dropped_is_red_and_has_its_own_remedy(in_calm):
+    """Its messages wait as before, and those of the class that is served first are in time."""
+    key = ("sw", "p3", "queue", 3, c.QUEUE_DROPPED_PACKETS)
+    seen, calm = phase(IDLE), CALM
+    lossy = calm if in_calm else seen
+    was = next(r.value for r in lossy.before if r.key == key)
+    after = [r for r in lossy.after if r.key != key]
+    lossy = replace(lossy, after=(*after, reading(key, was + 3, 16.0)))
+    verdict = passed_at_once(*((seen, lossy) if in_calm else (lossy, calm)), tos=TOS)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.because.startswith("sw p3 queue 3 dropped_packets grew by 3")
+    assert "look at PFC of the load's priority" in verdict.because
+    assert "scheduler" not in verdict.because
+
+
+def test_what_a_port_before_the_bottleneck_refuses_is_lost_too():
+    key = (A.switch, A.switch_port, "port", None, c.BUFFER_DROPPED_IN_PACKETS)
+    seen = phase(IDLE)
+    seen = replace(
+        seen,
+        before=(*seen.before, reading(key, 0, 9.5)),
+        after=(*seen.after, reading(key, 4, 16.0)),
+    )
+    verdict = passed_at_once(seen, CALM, tos=TOS)
+    assert "buffer_dropped_in_packets grew by 4" in verdict.because
+    assert verdict.outcome is not Outcome.PASS
+
+
 def test_one_message_that_was_lost_is_in_no_percentile_and_is_found():
     verdict = judged(replace(IDLE, mean_us=537.0, p999_us=536_871.0, most_us=536_871.0))
     assert verdict.outcome is Outcome.FAIL

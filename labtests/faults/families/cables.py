@@ -30,6 +30,14 @@ FAULTS: tuple[Declared, ...] = (
         says=("{sender1}", "was away for"),
     ),
     _of(
+        name="the-last-cable-loses-frames-while-a-way-fails",
+        what="while one of two ways fails, 20 000 frames are lost before the receiver, uncounted",
+        how=(_one(R, NIC_R, 20_000, counted="nothing"),),
+        when=MIDDLE,
+        red=("link-failure",),
+        says=(f"came to {R} {NIC_R}: lost on the cable between",),
+    ),
+    _of(
         name="cable-damages-frames-to-the-switch",
         what="a frame in a thousand is damaged between the first sender and its switch",
         how=(_bad(SW1, PORT1),),

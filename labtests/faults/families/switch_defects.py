@@ -278,7 +278,10 @@ FAULTS: tuple[Declared, ...] = (
         what="a queue of the bottleneck drops 1 in 250 packets though PFC is on",
         how=(_drops(3, 4000),),
         when=TRAFFIC,
-        red=("writes", "reads", "both", "slow-receiver", "lossy-pauses", "warning", "dcbx"),
+        red=(
+            *("writes", "reads", "both", "slow-receiver", "lossy-pauses", "warning", "dcbx"),
+            *("strict", "cnps"),
+        ),
         says=(SW, OUT, "queue 3 dropped_packets grew by"),
     ),
     _of(
