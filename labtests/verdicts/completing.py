@@ -14,7 +14,7 @@ from labtests.verdicts.marks_first import FAIR_INDEX, held_by_links, jain
 from labtests.verdicts.outcome import Fact, Finding, Verdict, conclude, passed, unproven
 
 WORST_SLOWDOWN = 1.35
-"""Of what a fair share of the line leaves each: the last one to end has three quarters of its share.
+"""Of what a fair share of the line leaves each: the last has three quarters of its share.
 1.0 is the best there is; healthy simulated labs have at most the figure in docs/verdicts.md."""
 ALIKE = 0.9
 """Of the mean, what the slowest one has where all are slow: it is not the cause."""
