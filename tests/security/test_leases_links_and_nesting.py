@@ -257,8 +257,8 @@ BESIDE_THE_DOOR = {
     "journal/append_only.py: os.open",  # O_NOFOLLOW, in a private folder
     "linuxlab/ledger.py: os.open",  # a folder, to lock it
     "network/code_folder.py: os.fdopen",  # a lock
-    "simlab/control.py: os.fdopen",  # open_private: what a simulated lab says on stderr
     "core/interpreter.py: os.open",  # the current directory
+    "core/stem.py: os.fdopen",  # ends of pipes
     "transport/ssh/file_transfer.py: os.fdopen",  # open_private: a file as it was on the host
     "transport/ssh/learning.py: os.fdopen",  # host keys
     "transport/transcript.py: os.fdopen",  # cleans line by line
