@@ -7,7 +7,7 @@
 #   make platforms  every suite on every testbed of testbeds/, simulated: a line each (ARGS="--seeds 2")
 #   make tune     thresholds searched for a small network, the whole way (a minute; docs/studies.md)
 #   make break  runs broken in every way at steps of their change journal; points tried and survived (ARGS="--seed 2")
-#   make faults   the catalogue of faults: each has to turn its suites red, in its words (an hour; goes on where it was; ARGS="--family hosts")
+#   make faults   the catalogue of faults: each has to turn its suites red, in its words (half an hour on two CPUs; goes on where it was; ARGS="--family hosts")
 #   make mutations  what green runs asked, mutated 10 000 times a suite and judged again: no loss stays a pass (ARGS="--each 1000")
 # uv is used when it is there, otherwise venv and pip; versions are pinned with hashes in requirements*.txt.
 
