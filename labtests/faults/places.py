@@ -118,6 +118,7 @@ class Places:
     def faults(self, declared: Declared, suite: FaultedSuite) -> list[dict[str, Any]]:
         """What `--fault` takes in a run of this suite. Raises NotOfThisLab."""
         self._expect(declared)
+        self.named(f"{{{suite.needs}}}" if suite.needs else "")
         found = []
         for each in declared.how:
             value = {key: self._value(value) for key, value in each.items()}

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultedSuite:
     """One test. `at`: how the progress begins when the traffic that it judges starts; `middle_s`:
-    so many seconds later everybody sends; `more`: what pytest is asked, beside it."""
+    so many seconds later everybody sends; `more`: what pytest is asked, beside it; `needs`: the
+    role (places.py) without which a lab skips it."""
 
     file: str
     test: str
     at: str = "experiment *: traffic"
     middle_s: float = 0.3
     more: tuple[str, ...] = ()
+    needs: str = ""
 
     @property
     def node(self) -> str:
@@ -199,12 +201,15 @@ SUITES: Mapping[str, FaultedSuite] = {
     "scale": FaultedSuite(
         file="test_scale", test="test_many_transfers_to_one_host_end_in_their_time"
     ),
-    "paths": FaultedSuite(file="test_paths", test="test_flows_take_all_equally_short_ways"),
+    "paths": FaultedSuite(
+        file="test_paths", test="test_flows_take_all_equally_short_ways", needs="ways"
+    ),
     "link-failure": FaultedSuite(
         file="test_link_failure",
         test="test_a_lossless_class_goes_on_when_a_link_fails",
         at="experiment 'one way fails': traffic",
         middle_s=1.0,
+        needs="ways",
     ),
     "go-back-n": FaultedSuite(file="test_go_back_n", test="test_a_sender_repeats_what_is_lost"),
     "tunnel-classes": FaultedSuite(

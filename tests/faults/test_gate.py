@@ -94,6 +94,8 @@ def test_roles_are_those_of_the_testbed():
     assert H3C.named("{bottleneck}") == "Twenty-FiveGigE1/0/13"
     with pytest.raises(NotOfThisLab, match="has no trunk"):
         H3C.named("{trunk.port}")
+    with pytest.raises(NotOfThisLab, match="has no ways"):  # that suite skips there
+        H3C.faults(LOST, SUITES["link-failure"])
     with pytest.raises(NotOfThisLab, match="for nxos, not for comware"):
         H3C.faults(replace(LOST, switches=("nxos",)), SUITES["s1"])
     with pytest.raises(NotOfThisLab, match="applies to switches only"):
