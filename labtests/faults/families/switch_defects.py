@@ -280,9 +280,18 @@ FAULTS: tuple[Declared, ...] = (
         when=TRAFFIC,
         red=(
             *("writes", "reads", "both", "slow-receiver", "lossy-pauses", "warning", "dcbx"),
-            *("strict", "cnps"),
+            "strict",
         ),
         says=(SW, OUT, "queue 3 dropped_packets grew by"),
+    ),
+    _of(
+        name="a-queue-drops-beside-cnps",
+        what="a queue that PFC holds drops 1 in 250 packets beside the class of CNPs",
+        how=(_drops(3, 4000),),
+        when=TRAFFIC,
+        red=("cnps",),
+        says=(SW, OUT, "queue 3 dropped_packets grew by"),
+        switches=("sonic",),
     ),
     _of(
         name="a-queue-to-a-sender-drops",
