@@ -6,6 +6,7 @@ A dry run is two processes, pytest and its simulated lab, and half of what both 
 Forked they begin at once, and are else as if `python -m` had started them: a session, files, an
 environment and a folder of their own. What runs under a stem finds it by its environment
 (`SOCKET_ENV`) and starts its lab by it, too. A stem ends when whoever opened it closes it or dies.
+It needs Linux (pidfd_open, packets on local sockets).
 """
 
 import gc
@@ -171,6 +172,7 @@ class Stem:
             start_new_session=True,
         )
         if not self._is_ready():
+            self._process.terminate()  # it may compile for minutes
             self.close()
             raise StemFailed(f"no process could import {', '.join(grown)}: its words are above")
 
@@ -234,7 +236,9 @@ def _end_all(watched: selectors.BaseSelector) -> None:
 
 def _fork(watched: selectors.BaseSelector, door: socket.socket) -> None:
     asker, _ = door.accept()
-    said, files, _, _ = socket.recv_fds(asker, _LONGEST_TASK, _FILES)
+    said, files = b"", list[int]()
+    with suppress(OSError):  # who asked is gone
+        said, files, _, _ = socket.recv_fds(asker, _LONGEST_TASK, _FILES)
     if len(files) != _FILES:
         asker.close()
         return
@@ -249,7 +253,8 @@ def _fork(watched: selectors.BaseSelector, door: socket.socket) -> None:
         _become(json.loads(said), files)
     for file in files:
         os.close(file)
-    asker.send(str(child).encode())
+    with suppress(OSError):
+        asker.send(str(child).encode())
     watched.register(os.pidfd_open(child), selectors.EVENT_READ, (child, asker))
 
 

@@ -126,7 +126,8 @@ def apart(testbed: Testbed, roles: Roles) -> tuple[tuple[Role, Role], ...]:
     senders = [role for role in roles.senders if role.switch.device in ways]
     there = [role for role in roles.hosts if role.switch.device == last]
     cables = (testbed.link_of(end) for end in roles.transit)
-    left = min(float(cable.speed_bits_per_s) for cable in cables if cable is not None)
+    speeds = (float(cable.speed_bits_per_s) for cable in cables if cable is not None)
+    left = min(speeds, default=0.0)
     found = list[tuple[Role, Role]]()
     for sender, to in zip(senders, there, strict=False):
         left -= min(sender.link_bits_per_s, to.link_bits_per_s)

@@ -33,7 +33,7 @@ BARE = (
 """Words for pytest under a stem: it keeps nothing beside the suites and imports nothing that is not
 needed."""
 DRY_RUN = (
-    *("pytest", "_pytest.legacypath", "pytest_html.plugin", "pandas", "pyarrow"),
+    *("pytest", "pytest_html.plugin", "pandas", "pyarrow"),
     *("labtests.pytest_plugin", "labtests.drivers.comware", "labtests.drivers.connectx"),
     *("labtests.history.background", "labtests.history.entering", "labtests.transport.ssh.cli"),
     *("labtests.__main__", "labtests.simlab.serving", "labtests.network.warming:load"),
@@ -113,6 +113,8 @@ class Bench:
             )
         except subprocess.TimeoutExpired:
             return Heard(seen=BROKEN, words=f"it did not end within {ENDS_WITHIN_S:g} s")
+        except OSError as error:
+            return Heard(seen=BROKEN, words=f"it could not be started: {error}")
         file = folder / "run.json"
         run = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
         found = judged(run, status, declared, self.places)

@@ -13,19 +13,20 @@ from labtests.capabilities.records import MarkingCurve
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import ecn, idle
 from labtests.verdicts.filled import (
-    FRAME_MORE_BYTES,
     SLACK_PACKETS,
     at_rest,
     filled_alone,
+    frame_bytes,
     held_packets,
 )
-from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES
+from labtests.verdicts.memory import CELL_BYTES
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Verdict,
     conclude,
+    fact_between,
     failed,
+    missing,
     passed,
     unproven,
 )
@@ -54,7 +55,7 @@ def curve_over(
     which each switch takes; of the fewest packets that tell anything where that was not seen."""
     packets = max(held_packets(filled) or 0, LEAST_PACKETS)
     kmin_kib, kmax_kib = (
-        round(share * packets * _frame_bytes(filled)) // KIBI for share in (low, high)
+        round(share * packets * frame_bytes(filled)) // KIBI for share in (low, high)
     )
     return MarkingCurve(
         queue=queue,
@@ -68,14 +69,16 @@ def curve_over(
 def _marks_by_curve(evidence: Evidence, curve: MarkingCurve) -> Iterator[Finding]:
     yield from filled_alone(evidence)
     yield idle.quiet_marks(evidence)
+    counted = ecn.marked(evidence)
+    yield from (missing(each, "known", "packets") for each in counted if each.increase is None)
     rest, marks = at_rest(evidence), _marked(evidence)
     if rest is None:
         yield unproven("no samples in which nothing moved while packets were held")
     elif rest.held < LEAST_PACKETS:
         yield unproven(f"{rest.held} packets were held, fewer than {LEAST_PACKETS}")
     elif marks is None:
-        yield unproven(f"{_where(evidence)}: its marks were not read while packets were held")
-    elif not marks and (later := sum(each.increase or 0 for each in ecn.marked(evidence))):
+        yield unproven(f"{_where(evidence)}: its marks while packets were held are not known")
+    elif not marks and (later := sum(each.increase or 0 for each in counted)):
         yield unproven(
             f"{_where(evidence)} marked nothing while it filled, and {later} packets behind that: "
             "it marks them as they leave, and how long it was then is not told from outside"
@@ -86,12 +89,8 @@ def _marks_by_curve(evidence: Evidence, curve: MarkingCurve) -> Iterator[Finding
 
 def _within(evidence: Evidence, curve: MarkingCurve, held: int, marks: int) -> Finding:
     least, most = _expected(evidence, curve, held)
-    fact = Fact(
-        name=f"{_where(evidence)}: packets marked of {held}",
-        measured=marks,
-        bound=f"{least} to {most}",
-        unit="packets",
-        margin=min(marks - least, most - marks),
+    fact = fact_between(
+        f"{_where(evidence)}: packets marked of {held}", marks, least, most, "packets"
     )
     if least <= marks <= most:
         return passed(fact)
@@ -105,18 +104,11 @@ def _within(evidence: Evidence, curve: MarkingCurve, held: int, marks: int) -> F
 def _expected(evidence: Evidence, curve: MarkingCurve, held: int) -> tuple[int, int]:
     """The fewest and the most marks of so many packets, each in whole cells of CELL_BYTES at most,
     some of which are on their way in or out."""
-    frame = _frame_bytes(evidence)
+    frame = frame_bytes(evidence)
     fewest = [chance(curve, frame * (n - SLACK_PACKETS)) for n in range(held)]
     most = [chance(curve, (frame + CELL_BYTES) * (n + SLACK_PACKETS)) for n in range(held)]
     low = sum(fewest) - DEVIATIONS * _deviation(fewest)
     return max(floor(low), 0), min(ceil(sum(most) + DEVIATIONS * _deviation(most)), held)
-
-
-def _frame_bytes(evidence: Evidence) -> int:
-    """Of the only sender, with Ethernet's header and FCS."""
-    mtus = [evidence.own_mtu_bytes.get(place.device) for place in evidence.senders]
-    mtu = max((each for each in mtus if each), default=evidence.mtu_bytes or USUAL_MTU_BYTES)
-    return mtu + FRAME_MORE_BYTES
 
 
 def chance(curve: MarkingCurve, length_bytes: float) -> float:
@@ -134,17 +126,19 @@ def _deviation(chances: list[float]) -> float:
 
 
 def _marked(evidence: Evidence) -> int | None:
-    """Marks since the phase began, in the sample in which nothing moved any more."""
+    """Marks since the phase began, in the sample in which nothing moved any more; None where that
+    was not read, or is no moment of what the counters did in the whole phase."""
     rest = at_rest(evidence)
     if rest is None:
         return None
     total = 0
-    for key in (each.key for each in ecn.marked(evidence)):
-        begun = [r.value for r in evidence.before if r.key == key]
-        then = [r.value for r in evidence.samples if r.key == key and r.asked_s == rest.asked_s]
-        if len(begun) != 1 or len(then) != 1 or begun[0] is None or then[0] is None:
+    for each in ecn.marked(evidence):
+        begun = None if each.before is None else each.before.value
+        read = (r for r in evidence.samples if r.key == each.key and r.asked_s == rest.asked_s)
+        then = next((r.value for r in read), None)
+        if begun is None or then is None or not 0 <= then - begun <= (each.increase or 0):
             return None
-        total += then[0] - begun[0]
+        total += then - begun
     return total
 
 

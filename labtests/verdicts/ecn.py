@@ -77,7 +77,10 @@ def marks_came(evidence: Evidence) -> Iterator[Finding]:
     as many in tunnels. Another switch, a host or a port that does not count all may mark, too."""
     came = evidence.change((evidence.receiver.device, ""), "host", None, c.IP_IN_CE_PACKETS)
     told = _sum(marked(evidence))
-    if evidence.of_rdma or came.increase is None:  # NICs take RDMA past the stack
+    if evidence.of_rdma or not evidence.has(came):  # NICs take RDMA past the stack
+        return
+    if came.increase is None:
+        yield missing(came, "known", "packets")
         return
     room = round(NEAR * told) + path.STRAYS
     fact = fact_of(came, f"{told} marks within {room}, or twice that", "packets")

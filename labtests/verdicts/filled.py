@@ -15,10 +15,10 @@ from labtests.measure.evidence import Evidence, Key, Place
 from labtests.verdicts import pauses, port_drops, storms, witnesses
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES, Limits
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Verdict,
     conclude,
+    fact_between,
     failed,
     name_of,
     passed,
@@ -97,7 +97,7 @@ def filled_alone(evidence: Evidence) -> Iterator[Finding]:
 
 def _at_its_threshold(evidence: Evidence, place: Place, limits: Limits) -> Iterator[Finding]:
     limit, held = _limit(limits, place), held_packets(evidence)
-    bounds = _packets(evidence, place, limit)
+    bounds = _packets(evidence, limit)
     where = f"{place.switch} {place.switch_port} priority {place.priority}"
     if bounds is None:
         yield unproven(f"{where}: its threshold is not told")
@@ -157,28 +157,27 @@ def _paused(evidence: Evidence, place: Place) -> Finding:
 
 def _within(where: str, held: int, bounds: tuple[int, int]) -> Finding:
     least, most = bounds
-    fact = Fact(
-        name=f"{where}: packets held when it paused",
-        measured=held,
-        bound=f"{least} to {most}",
-        unit="packets",
-        margin=min(held - least, most - held),
-    )
+    fact = fact_between(f"{where}: packets held when it paused", held, least, most, "packets")
     if least <= held <= most:
         return passed(fact)
     early = "paused below its threshold" if held < least else "should have paused before"
     return failed(f"{where} held {held} packets, not {least} to {most}: it {early}", fact)
 
 
-def _packets(evidence: Evidence, place: Place, limit: PriorityMemory) -> tuple[int, int] | None:
+def _packets(evidence: Evidence, limit: PriorityMemory) -> tuple[int, int] | None:
     """How many are at the threshold: each is in whole cells, of CELL_BYTES at most."""
     threshold = threshold_bytes(limit)
     if threshold is None:
         return None
-    mtu = evidence.own_mtu_bytes.get(place.device, evidence.mtu_bytes or USUAL_MTU_BYTES)
-    frame = mtu + FRAME_MORE_BYTES
+    frame = frame_bytes(evidence)
     least = int(threshold / (frame + CELL_BYTES)) - SLACK_PACKETS
     return max(least, 1), int(threshold / frame) + SLACK_PACKETS
+
+
+def frame_bytes(evidence: Evidence) -> int:
+    """Of a load whose datagrams are as long as the hosts' smallest MTU takes in one packet."""
+    smallest = min(evidence.own_mtu_bytes.values(), default=USUAL_MTU_BYTES)
+    return (evidence.mtu_bytes or smallest) + FRAME_MORE_BYTES
 
 
 def threshold_bytes(limit: PriorityMemory) -> float | None:
@@ -241,7 +240,7 @@ def _said(evidence: Evidence, limits: Limits) -> str:
     if not evidence.senders or (held := held_packets(evidence)) is None:
         return "nothing was held"
     (place, *_) = evidence.senders
-    bounds = _packets(evidence, place, _limit(limits, place))
+    bounds = _packets(evidence, _limit(limits, place))
     return (
         f"{place.switch} {place.switch_port} held {held} packets when it paused {place.device}; "
         f"its threshold is {' to '.join(map(str, bounds or ()))} of them"

@@ -195,6 +195,12 @@ def fact_of(
     )
 
 
+def fact_between(name: str, measured: int, least: int, most: int, unit: str) -> Fact:
+    """A number that has to be one of these; the margin is to the nearer end."""
+    margin = min(measured - least, most - measured)
+    return Fact(name=name, measured=measured, bound=f"{least} to {most}", unit=unit, margin=margin)
+
+
 def missing(difference: Difference, bound: str, unit: str) -> Finding:
     """A counter that was needed gave no difference."""
     fact = fact_of(difference, bound, unit)

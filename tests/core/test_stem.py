@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -162,6 +163,16 @@ def test_a_task_that_is_none_is_passed_over(stem: Stem, folder: Path) -> None:
     with io.FileIO(os.open(os.devnull, os.O_RDWR)) as file:
         branch = stems.start(stem.path, ["python"], {}, folder, [file.fileno()] * 3)
     assert branch.wait(30) == 1, "it has no module: a traceback of its own"
+    assert run(stem, folder)[0] == 0
+
+
+def test_who_asks_and_goes_takes_nobody_along(stem: Stem, folder: Path) -> None:
+    """Killed between its words and the answer, or before them."""
+    for words in (b"", b"{}"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asker:
+            asker.connect(stem.path)
+            if words:
+                socket.send_fds(asker, [words], [0, 1, 2])
     assert run(stem, folder)[0] == 0
 
 

@@ -56,10 +56,13 @@ REPEATED = (
 )
 """Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
-    r"(below|classi|dcbx|early|latency|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|sched|"
-    r"deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
+    r"(below|classi|dcbx|early|latency|limited|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|"
+    r"sched|deadlock|pfc_escape|soak|tcp_|thresh|tunnels).*"
 )
 """Suites without RDMA in the flows that they judge."""
+
+STRICT = "(deaf|latency|limited_queue.the_class).*"
+"""Suites whose loads only fill a port."""
 
 DECLARED: tuple[Harmless, ...] = (
     Harmless(
@@ -217,7 +220,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="control .*",
         counter=".*_datagrams .*|one datagram fewer|retransmits .*|a row .*|no rows",
-        suite=f"{UDP}|(deaf|dcqcn|limited|paths|priority_tags|scale).*",
+        suite=f"{UDP}|(deaf|dcqcn|paths|priority_tags|scale).*",
     ),
     Harmless(
         "a phase without congestion or mechanism, in which a wrong claim has to be red",
@@ -280,7 +283,7 @@ DECLARED: tuple[Harmless, ...] = (
         "what is away is told by tools: what hosts, cables and ports lose while a link fails is "
         "told, and not judged",
         kind=f"{COUNTED}|lost uncounted|device stands still",
-        phase=".* (one way fails|all ways fail)",
+        phase="control all ways fail",
         place="(?!phase|tool).*",
         counter="(?!forwarded_packets).*",
         suite="link_failure.*",
@@ -330,6 +333,23 @@ DECLARED: tuple[Harmless, ...] = (
         kind="lost uncounted|one less",
         phase="experiment .*",
         counter="|forwarded_packets",
+        suite="paths.*",
+    ),
+    Harmless(
+        "that ways are fast is claimed, and that their queues dropped nothing: what ports count "
+        "beside these, NICs of RDMA would have missed",
+        kind=COUNTED,
+        phase="experiment hosts to one other each",
+        place="between switches|.*switch port",
+        counter="dropped_bytes|dropped_by_watchdog|buffer_dropped_.*",
+        suite="paths.*",
+    ),
+    Harmless(
+        "nothing is claimed of DCQCN",
+        kind=COUNTED,
+        phase="experiment .*",
+        place=".*NIC",
+        counter="(np|rp)_.*",
         suite="paths.*",
     ),
     Harmless(
@@ -415,7 +435,7 @@ DECLARED: tuple[Harmless, ...] = (
         "loads have to fill a port, and are told so by what it forwarded: what of them is lost is "
         "not claimed, but by NICs and cables",
         kind=f"{COUNTED}|lost uncounted",
-        suite="(deaf|latency).*",
+        suite=STRICT,
         place="before .*|bottleneck|between switches|.*switch port",
         phase="experiment .*",
         counter="|(buffer_|wred_|)dropped_.*|forwarded_packets",
@@ -423,7 +443,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "of loads and their hosts it is claimed that they ran, as fast as was asked",
         kind="tool|device stands still",
-        suite="(deaf|latency).*",
+        suite=STRICT,
         place="tool|.* host",
         phase="experiment .*",
         counter="(?!failed|goodput_bits_per_s (0|untold|negative|NaN)).*",
@@ -684,7 +704,7 @@ DECLARED: tuple[Harmless, ...] = (
         "the strict class is judged (test_strict_latency)",
         kind="probe",
         counter="no messages",
-        suite="latency.*",
+        suite="(latency|limited_queue.the_class).*",
     ),
     Harmless(
         "a long queue of what is not ECN-capable is proven by its drops, without samples",
@@ -718,6 +738,29 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"{COUNTED}|lost uncounted|tool|device stands still",
         phase="experiment fast",
         suite="threshold_from.*",
+    ),
+    Harmless(
+        "it only says where the curves of what comes after are to lie",
+        kind=f"{COUNTED}|lost uncounted|tool|device stands still",
+        phase="experiment no curve",
+        suite="marking_curve.*",
+    ),
+    Harmless(
+        "marks of the queue itself are judged, as they are while nothing moves: not those behind "
+        "it, nor the port's sum of them",
+        kind="one less|more|halved|reset|frozen|wrapped|missing|stale|twice.*|swapped ports",
+        phase="experiment a (step|slope)",
+        place="bottleneck",
+        counter="ecn_marked_packets",
+        suite="marking_curve.*",
+    ),
+    Harmless(
+        "marks behind the moment at which nothing moves are not judged",
+        kind="more",
+        phase="experiment a (step|slope)",
+        place="bottleneck",
+        counter="marked_packets",
+        suite="marking_curve.*",
     ),
     Harmless(
         "that the port paused is asked here, and not how often",

@@ -81,6 +81,19 @@ def test_the_receiver_gets_as_many_marked_packets_as_were_marked_or_twice_as_man
     assert verdict.because.startswith(told) is (outcome != "PASS")
 
 
+@pytest.mark.parametrize("last", [None, 6], ids=["no longer told", "reset"])
+def test_a_receiver_whose_count_of_marks_is_lost_meanwhile_proves_nothing(last):
+    key = ("r", "", "host", None, c.IP_IN_CE_PACKETS)
+    seen = replace(
+        GOOD,
+        before=(*GOOD.before, reading(key, 7, 9.5)),
+        after=(*GOOD.after, *([] if last is None else [reading(key, last, 16.0)])),
+    )
+    verdict = marked_not_dropped(seen, without=(WITHOUT,))
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert "r ip_in_ce_packets" in verdict.because
+
+
 def test_the_incast_without_ecn_is_its_red_control():
     verdict = marked_not_dropped(WITHOUT, without=(WITHOUT,))
     assert verdict.outcome is Outcome.FAIL

@@ -65,6 +65,12 @@ def test_what_the_curve_says_passes_and_one_packet_beside_it_does_not(curve, lea
         assert f"not {least} to {most}: not by Kmin {curve.kmin_bytes} bytes" in verdict.because
 
 
+def test_frames_are_those_of_the_smallest_mtu_that_hosts_have():
+    """As the load's datagrams are."""
+    mixed = marked(530, own_mtu_bytes={"a": 9000, "r": 1500})
+    assert marks_by_curve(mixed, STEP).outcome is Outcome.PASS
+
+
 def test_a_queue_that_marks_nothing_at_all_is_red():
     assert marks_by_curve(marked(0), STEP).outcome is Outcome.FAIL
 
@@ -82,7 +88,7 @@ def test_marks_of_packets_that_leave_tell_no_length():
         ({"held": (0, 900, 1000, 1001, 1002, 0)}, "in which nothing moved"),
         ({"storm": None}, "nobody stormed"),
         ({"senders": ()}, "0 senders"),
-        ({"grown": {MARKS: None}}, "its marks were not read while packets were held"),
+        ({"grown": {MARKS: None}}, "its marks while packets were held are not known"),
         ({"grown": {("sw", "p1", "priority", 3, c.PFC_TX_FRAMES): 0}}, "stayed 0"),
     ],
 )
@@ -97,4 +103,18 @@ def test_marks_without_a_sample_of_that_moment_are_not_those_of_another_one():
     others = tuple(r for r in found.samples if r.key in (SENT, OUT))
     verdict = marks_by_curve(replace(found, samples=others), STEP)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "its marks were not read while packets were held" in verdict.because
+    assert "its marks while packets were held are not known" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("while_filling", "in_all"),
+    [
+        (530, 529),  # more than in all: it began anew, or wrapped
+        (-6, 530),  # below what it was before
+        (530, -8),  # reset behind that
+    ],
+)
+def test_a_counter_that_begins_anew_tells_no_marks(while_filling, in_all):
+    verdict = marks_by_curve(marked(while_filling, in_all), STEP)
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert "marks while packets were held are not known" in verdict.because
