@@ -68,7 +68,10 @@ def held_packets(evidence: Evidence) -> int | None:
 
 def at_rest(evidence: Evidence) -> FilledMoment | None:
     """The last sample of those in which nothing moved, and the most was held."""
-    return max(_at_rest(evidence), key=lambda moment: moment.held, default=None)
+    if "rest" not in evidence.derived:
+        evidence.derived["rest"] = max(_at_rest(evidence), key=lambda m: m.held, default=None)
+    found: FilledMoment | None = evidence.derived["rest"]
+    return found
 
 
 def _pauses_at(evidence: Evidence, limits: Limits) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 """A case judged again with other evidence: by the same functions, as its suite asked them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import labtests.verdicts as verdicts
 from labtests.capabilities.readings import Reading
 from labtests.experiment.judging import Judged
 from labtests.measure.evidence import Difference, Evidence, Key
-from labtests.verdicts import Verdict, path
+from labtests.verdicts import Verdict
 
 
 def phases(case: Case) -> list[Evidence]:
@@ -29,26 +28,6 @@ def _evidence_in(value: Any) -> Iterator[Evidence]:
     elif isinstance(value, list | tuple):
         for each in value:
             yield from _evidence_in(each)
-
-
-_stations = path.stations
-
-
-@contextmanager
-def stations_once() -> Iterator[None]:
-    """The stations of each phase are made once a judgement: this is most of what it takes."""
-    made: dict[int, tuple[Evidence, tuple[path.Station, ...]]] = {}
-
-    def stations(seen: Evidence) -> tuple[path.Station, ...]:
-        if id(seen) not in made:
-            made[id(seen)] = seen, _stations(seen)
-        return made[id(seen)][1]
-
-    path.stations = stations
-    try:
-        yield
-    finally:
-        path.stations = _stations
 
 
 def _with_known_changes(was: Evidence, now: Evidence) -> None:
@@ -111,9 +90,8 @@ class Judge:
 
     def green(self, was: Evidence, now: Evidence) -> bool:
         """Whether all is as the suite expects it, with this evidence in place of that."""
-        with stations_once():
-            _with_known_changes(was, now)
-            return self._all_as_expected(was, now)
+        _with_known_changes(was, now)
+        return self._all_as_expected(was, now)
 
     def _all_as_expected(self, was: Evidence, now: Evidence) -> bool:
         self._answers: dict[int, Verdict] = {}

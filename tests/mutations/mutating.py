@@ -8,7 +8,6 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus
@@ -45,13 +44,15 @@ class Mutation:
 Kind = Callable[[Evidence, random.Random], Mutation | None]
 
 
-@lru_cache(maxsize=64)
-def _starts(before: tuple[Reading, ...]) -> Mapping[object, Reading]:
-    return {r.key: r for r in before}
+def _starts(seen: Evidence) -> Mapping[object, Reading]:
+    if "starts" not in seen.derived:
+        seen.derived["starts"] = {r.key: r for r in seen.before}
+    found: Mapping[object, Reading] = seen.derived["starts"]
+    return found
 
 
 def _start(seen: Evidence, reading: Reading) -> int | None:
-    first = _starts(seen.before).get(reading.key)
+    first = _starts(seen).get(reading.key)
     return first.value if first is not None else None
 
 
@@ -224,7 +225,7 @@ def missing(seen: Evidence, rng: random.Random) -> Mutation | None:
     if rng.random() < 0.5:
         mutated = _with(seen, _instead(seen.after, {n: gone}))
         return _told("missing", seen, was, mutated, f"{said} at the end")
-    first = None if gone is None else replace(gone, time_s=_starts(seen.before)[was.key].time_s)
+    first = None if gone is None else replace(gone, time_s=_starts(seen)[was.key].time_s)
     rows = (first if r.key == was.key else r for r in seen.before)
     mutated = replace(seen, before=tuple(r for r in rows if r is not None))
     return _told("missing", seen, was, mutated, f"{said} at the start")
@@ -235,7 +236,7 @@ def stale(seen: Evidence, rng: random.Random) -> Mutation | None:
     n = _pick(seen, rng, _known(seen))
     if n is None:
         return None
-    was, first = seen.after[n], _starts(seen.before)[seen.after[n].key]
+    was, first = seen.after[n], _starts(seen)[seen.after[n].key]
     during = replace(was, time_s=(seen.start_s + seen.end_s) / 2)
     now, said = rng.choice(((during, "read halfway"), (first, "that of the start again")))
     return _told("stale", seen, was, _with(seen, _instead(seen.after, {n: now})), said)
@@ -309,7 +310,7 @@ def swapped_times(seen: Evidence, rng: random.Random) -> Mutation | None:
         return None
     was = seen.after[n]
     whole = rng.random() < 0.3
-    starts, ends = _starts(seen.before), {r.key: r for r in seen.after}
+    starts, ends = _starts(seen), {r.key: r for r in seen.after}
 
     def turned(rows: tuple[Reading, ...], others: Mapping[object, Reading]) -> tuple[Reading, ...]:
         return tuple(
@@ -328,7 +329,7 @@ def device_stands_still(seen: Evidence, rng: random.Random) -> Mutation | None:
     n = _pick(seen, rng, _grew(seen))
     if n is None:
         return None
-    was, starts = seen.after[n], _starts(seen.before)
+    was, starts = seen.after[n], _starts(seen)
     whole, how = rng.random() < 0.5, rng.choice(("frozen", "N/A", "gone"))
 
     def other(r: Reading) -> Reading | None:
