@@ -1,7 +1,8 @@
 """For every test: an example of hypothesis is not red because somebody else uses the machine, what
 one test has used as a password is not hidden in the output of the next, and several processes
 (`make test`, pytest-xdist) share the files of tests, the longest first; of the tests that run whole
-labs some are drawn, anew for each commit, and begun until the time for them is over."""
+labs or take long some are drawn, anew for each commit, and begun until the time for them is over.
+"""
 
 import hashlib
 import math
@@ -28,10 +29,13 @@ LONGEST_FIRST = (
 ONE_PROCESS = frozenset({"linuxlab"})
 """Rooms of which no two files run at once: real traffic needs the machine's CPUs."""
 
-WHOLE_RUNS = dict.fromkeys(
+ALIKE = dict.fromkeys(
     ("test_story_labels", "test_story_plan", "test_story_whole_run"), "story of whole runs"
+) | dict.fromkeys(
+    ("test_class_names", "test_cut_texts", "test_leases_links_and_nesting", "test_one_door"),
+    "all of the code",
 )
-"""Files that look at the same runs, each of which is made once a process."""
+"""Files that look at the same runs, or at the same trees: what is made once a process."""
 
 RUN_WHOLE_LABS = frozenset(
     {
@@ -99,14 +103,65 @@ RUN_WHOLE_PROGRAMS = frozenset(
 )
 """Files of which each test takes seconds: labtests as a user starts it, or a lab that is served."""
 
+TAKE_LONG = frozenset(
+    {
+        "test_a_case_of_more_than_a_mebibyte_is_read",
+        "test_a_chance_below_one_in_a_million_is_not_rounded_up",
+        "test_a_remedy_that_the_packet_network_refutes_is_withdrawn",
+        "test_a_run_tells_what_was_not_met",
+        "test_a_value_becomes_the_intended_commands_or_none",
+        "test_another_seed_gives_other_figures_and_the_same_verdicts",
+        "test_another_user_reads_no_file_and_reaches_no_socket_of_a_served_lab",
+        "test_any_value_in_any_place_gives_a_page",
+        "test_at_any_moment_every_packet_is_somewhere_and_the_memory_adds_up",
+        "test_bash_completes_commands",
+        "test_ctrl_c_keeps_the_seeds_that_are_done",
+        "test_ctrl_c_shows_what_came_out_so_far",
+        "test_every_answer_is_read_or_refused_with_a_sentence",
+        "test_every_case_is_there_once_and_none_is_forged",
+        "test_every_packet_is_delivered_or_dropped_and_counted_once",
+        "test_every_pattern_is_a_case_that_can_run",
+        "test_every_picture_agrees_with_its_closed_forms",
+        "test_interpreted_and_compiled_pauses_agree",
+        "test_interpreted_and_compiled_runs_agree_to_the_last_bit",
+        "test_names_of_many_tests_take_no_longer_each",
+        "test_netmiko_configures_pfc_and_wred",
+        "test_no_pattern_stands_still_over_a_text",
+        "test_no_row_ends_a_command_in_a_traceback",
+        "test_no_value_anywhere_crashes_the_reader_or_the_network",
+        "test_processes_that_validate_run_no_module_of_the_current_directory",
+        "test_prometheus_is_answered_until_a_signal",
+        "test_seeds_run_on_processes_and_give_the_same_figures",
+        "test_several_runners_enter_at_once",
+        "test_silence_changes_nothing_at_any_moment",
+        "test_ten_times_the_flows_are_ten_times_the_work",
+        "test_the_books_are_kept_and_all_comes_to_rest",
+        "test_the_documented_cases_are_the_files_and_run",
+        "test_the_figures_do_not_depend_on_the_number_of_processes",
+        "test_the_gate_keeps_results_and_goes_on_where_it_was",
+        "test_the_network_stands_by_itself",
+        "test_the_same_seed_gives_the_same_run_to_the_last_packet",
+        "test_two_real_dry_runs",
+        "test_two_writers_of_numba_s_cache_leave_code_of_other_types_behind",
+        "test_what_they_run_runs_from_end_to_end",
+        "test_with_headroom_by_the_bound_nothing_lossless_is_dropped_and_all_stays_in_order",
+    }
+)
+"""Tests that take ten seconds of a CPU and more, of files that are always run."""
+
 ON_EACH_PLATFORM = re.compile(
     r"test_suites_pass_with_their_controls_red_and_all_is_put_back"
     r"\[(s1 |s2 |as inst|ecn|watchd|roce)"
 )
 """S1-S3 and a platform's own suites, which are always run."""
 
-ONE_IN = dict.fromkeys(RUN_WHOLE_LABS, 30) | dict.fromkeys(RUN_WHOLE_PROGRAMS, 3)
-"""So many tests of a file are one that is drawn; faults and healthy labs are drawn beside them."""
+ONE_IN = (
+    dict.fromkeys(RUN_WHOLE_LABS, 30)
+    | dict.fromkeys(RUN_WHOLE_PROGRAMS, 6)
+    | dict.fromkeys(TAKE_LONG, 6)
+)
+"""Of so many tests, of a file or of this name, one is drawn; faults and healthy labs are drawn beside
+them."""
 
 ENDS_S = pytest.StashKey[float]()
 """When the time for tests that were drawn is over, in seconds of time.monotonic()."""
@@ -147,9 +202,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str:
     if config.getoption("--whole"):
         return "all tests, those that run whole labs too"
-    drawn = "1 in 30 of the tests that run whole labs, 1 in 3 of those that run whole programs"
+    drawn = "1 in 30 of the tests that run whole labs, 1 in 6 of those that run whole programs"
     return (
-        f"{drawn}, faults and healthy labs: --draw {seed_of(config)}; "
+        f"{drawn} or take long, faults and healthy labs: --draw {seed_of(config)}; "
         "all of them: --whole, make faults, make healthy"
     )
 
@@ -160,14 +215,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"left out: {item.config.getoption('--within'):g} minutes were over (--within)")
 
 
+def _one_in(item: pytest.Item) -> int:
+    """Of so many commits one runs it."""
+    if ON_EACH_PLATFORM.match(item.name):
+        return 1
+    of_all = ONE_IN.get(item.name.partition("[")[0], 1)
+    return max(ONE_IN.get(item.path.stem, 1), of_all)
+
+
 def _is_drawn(item: pytest.Item) -> bool:
-    """Whether some commits go without it."""
-    return item.path.stem in ONE_IN and not ON_EACH_PLATFORM.match(item.name)
+    return _one_in(item) > 1
 
 
 def _wins(seed: str, item: pytest.Item) -> bool:
     number = hashlib.sha256(f"{seed} {item.nodeid}".encode()).digest()[0]
-    return not _is_drawn(item) or number % ONE_IN[item.path.stem] == 0
+    return number % _one_in(item) == 0
 
 
 def _left_out(config: pytest.Config, items: list[pytest.Item]) -> list[pytest.Item]:
@@ -190,5 +252,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         room = item.path.parent.name
         together = room if room in ONE_PROCESS else f"{room}/{item.path.stem}"
-        together = WHOLE_RUNS.get(item.path.stem, together)
+        together = ALIKE.get(item.path.stem, together)
         item.add_marker(pytest.mark.xdist_group(together))

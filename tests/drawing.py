@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ALWAYS = ("test_s1_pfc", "test_s2_dcqcn", "test_s3_reaction_point")
-DRAWN_SUITES = 9
+DRAWN_SUITES = 6
 
 
 def seed_of(config: pytest.Config) -> str:

@@ -2,33 +2,31 @@
 
 import ast
 from collections import defaultdict
-from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "labtests"
+from parsed import CODE, trees
 
 
 def test_no_two_classes_have_one_name() -> None:
     places = defaultdict(list)
-    for file in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for file, tree in trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{file.relative_to(PACKAGE)}:{node.lineno}")
+                places[node.name].append(f"{file.relative_to(CODE)}:{node.lineno}")
     assert len(places) > 500
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_no_class_is_imported_under_the_name_of_another() -> None:
     """`import X as Y` where Y is a class of labtests, too."""
-    trees = {file: ast.parse(file.read_text("utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
     classes = {
         node.name
-        for tree in trees.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
     misleading = [
-        f"{file.relative_to(PACKAGE)}: {alias.name} as {alias.asname}"
-        for file, tree in trees.items()
+        f"{file.relative_to(CODE)}: {alias.name} as {alias.asname}"
+        for file, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("labtests")
         for alias in node.names

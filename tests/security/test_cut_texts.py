@@ -5,12 +5,11 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from _pytest._io.saferepr import saferepr
+from parsed import CODE, trees
 
-import labtests
 from labtests.core import output
 from labtests.core.errors import LabError
 from labtests.core.output import clean, excerpt, last_line
@@ -21,7 +20,6 @@ from labtests.transport.protocol import Reply
 from labtests.transport.ssh.terminal import Asked, NoPrompt, Prompt, Terminal
 
 SECRET = "Hunter2-Geheim"
-ROOT = Path(labtests.__file__).parent
 OWN = (
     "simlab",
     "network",
@@ -211,9 +209,9 @@ def test_no_text_is_cut_outside_of_the_door() -> None:
     source = "a[:80]; f'{b[-80:]}'; c[:3]; d[-_TAIL:]; e.splitlines()[-1]; f.splitlines() or ['x']"
     assert list(cuts(ast.parse(source + "; f'{g!r:.80}'"))) == [1] * 6
     found = Counter(
-        str(file.relative_to(ROOT))
-        for file in sorted(ROOT.rglob("*.py"))
-        if file.relative_to(ROOT).parts[0] not in OWN
-        for _ in cuts(ast.parse(file.read_text(encoding="utf-8")))
+        str(file.relative_to(CODE))
+        for file, tree in trees().items()
+        if file.relative_to(CODE).parts[0] not in OWN
+        for _ in cuts(tree)
     )
     assert found == OTHERWISE

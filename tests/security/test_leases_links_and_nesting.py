@@ -14,8 +14,8 @@ import paramiko
 import pytest
 from handed import STRANGER, as_root, given_to
 from hostile_host import PASSWORD, HostileHost
+from parsed import CODE, trees
 
-import labtests
 from labtests.check import Checked, CheckFinding
 from labtests.core.clock import WallClock
 from labtests.core.errors import (
@@ -46,7 +46,6 @@ from labtests.transport.ssh.wire import MOST_PACKET_BYTES
 
 pytestmark = pytest.mark.usefixtures("own_state")
 
-CODE = Path(labtests.__file__).parent
 SECRET = "Correct-Horse-7"
 
 
@@ -287,8 +286,8 @@ def writes(call: ast.Call) -> bool:
 def test_no_file_is_written_beside_the_door() -> None:
     found = {
         f"{file.relative_to(CODE)}: {ast.unparse(node.func)}"
-        for file in sorted(CODE.rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for file, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and writes(node)
     }
     assert found == BESIDE_THE_DOOR

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
+from parsed import CODE, trees
 
-import labtests
 from labtests.__main__ import main
 from labtests.core import output
 from labtests.core.output import clean
@@ -18,7 +18,6 @@ from labtests.transport.protocol import Reply
 from labtests.transport.ssh.passwords import password_named
 
 SECRET = "Correct-Horse-7"
-CODE = Path(labtests.__file__).parent
 TESTBED = """
 name: lab
 devices:
@@ -87,9 +86,9 @@ ITS_OWN = {"output.py"}  # and the emulated lab, which has no password of anybod
 def test_nothing_is_printed_beside_the_door() -> None:
     beside = [
         f"{file.relative_to(CODE)}:{node.lineno}"
-        for file in sorted(CODE.rglob("*.py"))
+        for file, tree in trees().items()
         if file.name not in ITS_OWN and "simlab" not in file.parts
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTING
     ]
     assert beside == []
