@@ -61,7 +61,7 @@ FAULTS: tuple[Declared, ...] = (
         what="the PFC watchdog waits twice as long as it was told before it serves a queue again",
         how=(fault("mistimed-watchdog", SW, OUT, serves=2),),
         red=("watchdog",),
-        says=(SW, OUT, "it was served again too late"),
+        says=(SW, OUT, "it was served again later"),
         switches=("nxos", "sonic"),
     ),
     _of(
