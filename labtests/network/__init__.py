@@ -43,6 +43,7 @@ from labtests.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.network.watchdog import (
     DeadlockDetection,
     GuardCounters,
+    Mistimed,
     PauseTimeout,
     PfcWatchdog,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "GuardCounters",
     "HostPort",
     "LinkPause",
+    "Mistimed",
     "Network",
     "Nic",
     "NicCounters",

@@ -15,8 +15,8 @@ whichever is later. While a priority is shut, PFC is off for it on this port, bo
 - FORWARD: its queue is served in spite of pauses;
 - ALERT: nothing but the counting; PFC stays on.
 A pause timeout is coarser (DROP_PORT): all queues of the port are drained, and all that is bound
-for it is dropped, until the first poll without a pause in force; what comes in is not; PFC stays
-on.
+for it is dropped, until the first poll without a pause in force (a defect: and the quiet time
+behind the last pause frame); what comes in is not; PFC stays on.
 """
 
 from labtests.network.compiled import compiled, entered
@@ -61,7 +61,7 @@ def may_restore(t: State, p: int, i: int) -> bool:
     now = clock_at(t, 0).now
     guard = guard_at(t, 8 * p + i)
     if guard.action == DROP_PORT:
-        return not is_held(t, p, i)
+        return not is_held(t, p, i) and now - guard.pause_seen_at >= guard.quiet_ps
     if guard.quiet_ps and now - guard.pause_seen_at >= guard.quiet_ps:
         return True
     return bool(guard.fixed_ps and now - guard.shut_at >= guard.fixed_ps)

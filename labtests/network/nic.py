@@ -246,6 +246,10 @@ class Nic:
         within("one CNP in", number, 0, 1_000_000)
         self._record.one_cnp_in = number
 
+    def forget_cnps_to(self, peer: "Nic | None") -> None:
+        """Fault: this NIC's flows get none of its CNPs; None: all get theirs."""
+        self._record.forgotten = 0 if peer is None else peer._host + 1
+
     def discard_randomly(self, priority: int, per_million: int) -> None:
         """Fault: that share of the packets that arrive with this priority gets no further."""
         check_priority(priority)

@@ -88,7 +88,7 @@ def notify(t: State, f: int) -> None:
     flow = flow_at(t, f)
     host = host_at(t, flow.target)
     i = host_priority(t, flow.target, flow.dscp, flow.pcp)
-    if not (host.np_on >> i) & 1:
+    if not (host.np_on >> i) & 1 or host.forgotten == flow.source + 1:
         return
     if host.np_polled:
         if flow.cnp_due == NEVER:

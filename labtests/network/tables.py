@@ -209,7 +209,8 @@ TABLE_TYPES = {
         "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
         "ip_in_bytes ip_out ip_out_bytes",
         "ip_ce ip_ect0 tunnel_in tunnel_out",  # headers of a tunnel's packets count, too
-        "cnp_pacing last_cnp one_cnp_in",  # fault: so many CNPs are handled, and one is heeded
+        "cnp_pacing last_cnp",
+        "one_cnp_in forgotten",  # faults: one of so many CNPs is heeded; the host that gets none
         first="port trust form byte_reset time_reset_ps np_in_order np_on np_ecn_marked",
         floats="max_rate min_rate ai_rate hai_rate first_rate gain",
         arrays=(("dscp_map", 64, "i1"),),

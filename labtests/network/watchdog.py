@@ -142,17 +142,20 @@ class PauseTimeout:
     priorities, and all that is bound for it as long as it is paused; what comes in goes on.
     `timeout_ms`: MDS 500 (pause-drop), Nexus 100..500, UCS 100..1000, in steps of 100; software
     polls every `poll_ms`. Here a priority that is held counts, not an 802.3x pause. `phase_ms`,
-    `priorities`: as in PfcWatchdog.
+    `priorities`: as in PfcWatchdog. `linger_ms`, a defect: it drops on for so long behind the last
+    pause frame.
     """
 
     timeout_ms: float = 500
     poll_ms: float = 100
     phase_ms: float | None = None
     priorities: frozenset[int] | None = None
+    linger_ms: float = 0
     action: Literal["drop-port"] = "drop-port"
 
     def __post_init__(self) -> None:
         _check("timeout ms", self.timeout_ms, 0.001, 1e6)
+        _check("linger ms", self.linger_ms, 0, 1e6)
         _check("poll ms", self.poll_ms, 0.001, 1e6)
         for priority in self.priorities or ():
             _check("priority", priority, 0, 7)
@@ -164,8 +167,8 @@ class PauseTimeout:
 
     @property
     def quiet_ps(self) -> int:
-        """The end of the pause restores."""
-        return 0
+        """The end of the pause restores, or so long behind the last pause frame."""
+        return round(self.linger_ms * PS_PER_MS)
 
     @property
     def fixed_ps(self) -> int:
@@ -174,6 +177,30 @@ class PauseTimeout:
 
 
 Guard = PfcWatchdog | DeadlockDetection | PauseTimeout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistimed:
+    """A defect of a port's guard: so many times what it was told, and of a pause timeout how long
+    it drops on. `shuts`: the time until a watchdog shuts a queue; `serves`: the time without pauses
+    until it serves the queue again."""
+
+    shuts: float = 1
+    serves: float = 1
+    lingers_ms: float = 0
+
+    def of(self, guard: Guard) -> Guard:
+        """What the port does where it was told to do this."""
+        if isinstance(guard, PauseTimeout):
+            return replace(guard, linger_ms=self.lingers_ms)
+        if isinstance(guard, DeadlockDetection):
+            return guard
+        return replace(
+            guard,
+            interval_ms=guard.interval_ms * self.shuts,
+            auto_restore_multiplier=guard.auto_restore_multiplier * self.serves / self.shuts,
+            fixed_restore_multiplier=guard.fixed_restore_multiplier / self.shuts,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,14 +232,14 @@ class Guards:
         self._network = network
         self._ports = ports
         self._set: dict[str, Guard] = {}
-        self._hasty: set[str] = set()
+        self._mistimed: dict[str, Mistimed] = {}
         self._phase: float | None = None
 
-    def hurry(self, port: str, *, hasty: bool = True) -> None:
-        """A defect: the port's watchdog serves a queue again after half of the time without pauses
-        that it was told to wait. get() says what it was told."""
-        if hasty != (port in self._hasty):  # else a queue that is shut stays so
-            self._hasty ^= {port}
+    def mistime(self, port: str, how: Mistimed) -> None:
+        """The port's guard has this defect from now on; Mistimed(): none. get() says what it was
+        told."""
+        if how != self._mistimed.get(port, Mistimed()):  # else a queue that is shut stays so
+            self._mistimed[port] = how
             self.set(port, self.get(port))
 
     def set(self, port: str, guard: Guard | None) -> None:
@@ -226,8 +253,7 @@ class Guards:
         self._set.pop(port, None)
         if guard is not None:
             self._set[port] = guard
-            if port in self._hasty and isinstance(guard, PfcWatchdog):
-                guard = replace(guard, auto_restore_multiplier=guard.auto_restore_multiplier / 2)
+            guard = self._mistimed.get(port, Mistimed()).of(guard)
             set_guard(self._network.tables, p, guard, self._offset_ps(guard))
             watch_pauses(self._network.state, p)
 

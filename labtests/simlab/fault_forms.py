@@ -28,7 +28,7 @@ NUMBERS = frozenset(
         "per_million",
         "per_s",
     }
-    | {"priority", "queue", "seconds", "share", "tos"}
+    | {"priority", "queue", "seconds", "serves", "share", "shuts", "tos"}
 )
 
 
@@ -180,10 +180,16 @@ FORMS: Mapping[str, FaultForm] = {
         "port",
         only="switch",
     ),
-    "hasty-watchdog": _of(
-        "the port's PFC watchdog serves a queue again after half of the time without pauses that "
-        "it was told",
+    "mistimed-watchdog": _of(
+        "the port's PFC watchdog takes so many times what it was told until it shuts a queue "
+        "(`shuts`), or without pauses until it serves it again (`serves`)",
         "port",
+        may="shuts serves",
+        only="switch",
+    ),
+    "lingering-timeout": _of(
+        "the port's pause time-out drops on for so long behind the last pause frame",
+        "port milliseconds",
         only="switch",
     ),
     "ignores-remarks": _of(
@@ -210,6 +216,9 @@ FORMS: Mapping[str, FaultForm] = {
         "the NIC leaves so many us between two CNPs of a flow, whatever min_time_between_cnps says",
         "port microseconds",
         only="host",
+    ),
+    "forgets-cnps": _of(
+        "the NIC sends no CNP to the host with this address", "port to", only="host"
     ),
     "heeds-few-cnps": _of(
         "the NIC counts every CNP as handled, and slows down on the last of each `one_in`",

@@ -13,9 +13,9 @@ Growth = Callable[[], int]
 
 KINDS = (
     *("nic-discards", "lossy-cable", "carrier-flap", "ignores-dscp", "mistakes-pauses"),
-    *("hasty-watchdog", "late-marks"),
+    *("mistimed-watchdog", "lingering-timeout", "late-marks"),
     *("ignores-udp-port", "ignores-rate-limits", "ignores-remarks", "misplaces-roce", "tunnel"),
-    *("cnp-dscp", "cnp-interval", "heeds-few-cnps", "freeze", "polarised-hash"),
+    *("cnp-dscp", "cnp-interval", "forgets-cnps", "heeds-few-cnps", "freeze", "polarised-hash"),
     *("cpu-limit", "slow-counters", "growing-counter", "somebody", "stream"),
 )
 

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, Literal
 
 from labtests.network import (
+    Mistimed,
     PfcCounters,
     PortCounters,
     PortDrops,
@@ -57,7 +58,8 @@ class ShownCounters:
             "ignores-remarks": self._ignore_remarks,
             "misplaces-roce": self._misplace_roce,
             "mistakes-pauses": self._mistake_pauses,
-            "hasty-watchdog": lambda fault: network.guards.hurry(self._plugged(fault)),
+            "mistimed-watchdog": self._mistime,
+            "lingering-timeout": self._mistime,
         }
         losses.on_heal.append(self._heal)
 
@@ -140,6 +142,14 @@ class ShownCounters:
     def _ignore_remarks(self, fault: Fault) -> None:
         self._network.ignore_remarks(self._plugged(fault))
 
+    def _mistime(self, fault: Fault) -> None:
+        how = Mistimed(
+            shuts=float(fault.get("shuts", 1)),
+            serves=float(fault.get("serves", 1)),
+            lingers_ms=float(fault.get("milliseconds", 0)),
+        )
+        self._network.guards.mistime(self._plugged(fault), how)
+
     def _misplace_roce(self, fault: Fault) -> None:
         queues = {int(fault["dscp"]): int(fault["queue"])}
         self._network.misplace_roce(self._plugged(fault), queues)
@@ -164,4 +174,4 @@ class ShownCounters:
             self._network.ignore_remarks(port, ignores=False)
             self._network.misplace_roce(port, {})
             self._network.flow_control(port).mistake_pauses()
-            self._network.guards.hurry(port, hasty=False)
+            self._network.guards.mistime(port, Mistimed())

@@ -578,6 +578,26 @@ def test_a_linux_switch_has_slow_counters_a_deaf_port_and_counters_that_grow():
     assert box.says("sw", "cat /sys/class/net/swp3/statistics/tx_dropped").strip() == "4"
 
 
+def test_a_notification_point_forgets_one_sender(box):
+    curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
+    box.says(SWITCH, f"system-view\nqos wred queue table v\nqueue 3 ecn\n{curve}")
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nqos wred apply v")
+    box.udp(device=B, interface=NIC_B, tos=0, rate_bits_per_s=5e9)
+    box.rdma()
+    handled = []
+    for address in ("192.168.10.10", None):
+        if address:
+            box.hurt("forgets-cnps", C, port=NIC_C, to=address)
+        else:
+            box.heal(C)
+        before = box.counters(A, NIC_A)["rp_cnp_handled"]
+        box.pass_ms(20)
+        handled.append(box.counters(A, NIC_A)["rp_cnp_handled"] - before)
+    assert handled[0] == 0 < handled[1]
+    box.end_traffic()
+    box.says(SWITCH, f"system-view\ninterface {OUT}\nundo qos wred apply")
+
+
 def test_a_reaction_point_heeds_as_few_cnps_as_the_fault_says(box):
     curve = "queue 3 low-limit 1 high-limit 2 discard-probability 100"
     box.says(SWITCH, f"system-view\nqos wred queue table u\nqueue 3 ecn\n{curve}")

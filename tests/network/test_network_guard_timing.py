@@ -17,6 +17,7 @@ from network_star import Lab
 
 from labtests.network import (
     DeadlockDetection,
+    Mistimed,
     PauseTimeout,
     PfcWatchdog,
     SwitchMemory,
@@ -233,12 +234,12 @@ class TestSettings:
             wanted = PfcWatchdog(auto_restore_multiplier=4, phase_ms=0)
             lab = guarded(star, wanted)
             if hasty:
-                lab.switch.guards.hurry("p0")
+                lab.switch.guards.mistime("p0", Mistimed(serves=0.5))
             assert lab.switch.guards.get("p0") == wanted
             storm(lab, 250)
             assert counted(lab).shut
             if not hasty:
-                lab.switch.guards.hurry("p0", hasty=False)  # a fault that was none is healed
+                lab.switch.guards.mistime("p0", Mistimed())  # a fault that was none is healed
                 assert counted(lab).shut
             release(lab)
             waited_ms = 0
@@ -250,6 +251,33 @@ class TestSettings:
         hasty, usual = shut_after_the_storm_ms(True), shut_after_the_storm_ms(False)
         assert 200 - 50 <= hasty <= 300
         assert 400 - 50 <= usual <= 500
+
+    def test_a_late_watchdog_takes_so_many_times_as_long_to_shut_a_queue(self, star: Lab) -> None:
+        def shut_ns(shuts: float) -> int | None:
+            lab = guarded(star, PfcWatchdog(phase_ms=0))
+            lab.switch.guards.mistime("p0", Mistimed(shuts=shuts))
+            storm(lab, 450)
+            return counted(lab).last_shut_ns
+
+        first_poll = next_poll(STORM_STARTS + 100 * MS, 100, 0)
+        assert shut_ns(1) == first_poll
+        assert shut_ns(3) == first_poll + 200 * MS
+
+    def test_a_pause_timeout_that_goes_on_drops_behind_the_last_pause(self, star: Lab) -> None:
+        def open_after_ms(lingers_ms: float) -> int:
+            lab = guarded(star, PauseTimeout(timeout_ms=100, phase_ms=0))
+            lab.switch.guards.mistime("p0", Mistimed(lingers_ms=lingers_ms))
+            storm(lab, 250)
+            assert counted(lab).shut
+            release(lab)
+            waited_ms = 0
+            while counted(lab).shut and waited_ms < 1000:
+                lab.run_ms(10)
+                waited_ms += 10
+            return waited_ms
+
+        assert open_after_ms(0) <= 100
+        assert 300 - 50 <= open_after_ms(300) <= 400
 
     def test_a_guard_that_never_acts_changes_nothing(self, star: Lab) -> None:
         def counters(guard: PfcWatchdog | None) -> list:

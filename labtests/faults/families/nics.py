@@ -166,6 +166,13 @@ FAULTS: tuple[Declared, ...] = (
         says=(f"{R} sent", "not one each 4000 us"),
     ),
     _of(
+        name="a-notification-point-forgets-a-sender",
+        what="the receiver sends no CNP to the second sender",
+        how=(fault("forgets-cnps", R, NIC_R, to="{sender2.address}"),),
+        red=("s2", "both"),
+        says=(S2,),
+    ),
+    _of(
         name="a-reaction-point-stays-slow",
         what="the rate of the first sender comes back by next to nothing after the last CNP",
         how=tuple(_rp(S1, NIC1, name, value) for name, value in STUCK.items()),

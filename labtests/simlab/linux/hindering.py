@@ -31,6 +31,7 @@ class Hindered:
             "nic-discards": self._discard,
             "cnp-dscp": self._mark_cnps,
             "cnp-interval": self._space_cnps,
+            "forgets-cnps": self._forget_cnps,
             "heeds-few-cnps": self._heed_few_cnps,
             "freeze": self._freeze,
             "cpu-limit": self._limit,
@@ -86,6 +87,16 @@ class Hindered:
 
     def _space_cnps(self, fault: Fault) -> None:
         self._nic(self._port(fault)).space_cnps(int(fault["microseconds"]))
+
+    def _forget_cnps(self, fault: Fault) -> None:
+        """Of flows that are under way, and of those to come."""
+        address, lab = str(fault["to"]), self._host.lab
+        hosts = (face for face in lab.devices.values() if isinstance(face, Machine))
+        ports = (port for host in hosts for port in host.ports if port.address == address)
+        peer = next((port.nic for port in ports if port.nic is not None), None)
+        if peer is None:
+            raise UnknownFault(f"no NIC with a cable has the address {address!r}")
+        self._nic(self._port(fault)).forget_cnps_to(peer)
 
     def _heed_few_cnps(self, fault: Fault) -> Met:
         nic = self._nic(self._port(fault))
@@ -144,6 +155,7 @@ class Hindered:
             nic.mark_cnps(None)
             nic.space_cnps(None)
             nic.heed_one_cnp_in(0)
+            nic.forget_cnps_to(None)
             for priority in PRIORITIES:
                 nic.discard_randomly(priority, 0)
             nic.programs.go_on()
