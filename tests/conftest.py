@@ -160,8 +160,8 @@ ONE_IN = (
     | dict.fromkeys(RUN_WHOLE_PROGRAMS, 6)
     | dict.fromkeys(TAKE_LONG, 6)
 )
-"""Of so many tests, of a file or of this name, one is drawn; faults and healthy labs are drawn beside
-them."""
+"""Of so many tests, of a file or of this name, one is drawn; faults and healthy labs have draws of
+their own."""
 
 ENDS_S = pytest.StashKey[float]()
 """When the time for tests that were drawn is over, in seconds of time.monotonic()."""
