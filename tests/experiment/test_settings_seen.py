@@ -78,6 +78,7 @@ class WithAMap(TwoSettings):
     """A lab whose switch maps DSCP at its port, until somebody takes that away."""
 
     planned = None
+    in_force = {}
     told = (0,) * 32 + (4,) * 32
 
     def able(self, ability):
@@ -111,6 +112,26 @@ def test_a_map_that_somebody_takes_away_in_a_phase_was_changed_and_is_no_broken_
     )
     with pytest.raises(CommandRejected):
         settings_seen(lab, places)
+
+
+def test_a_map_that_is_gone_with_the_trust_that_this_run_asked_for_is_somebodys_doing():
+    """Whoever reads it has set that trust already: to set it is no remedy."""
+    lab, places = WithAMap(), places_of_one_port()
+    dscp, none = TrustSetting(source="dscp"), TrustSetting(source="none")
+    lab.told, lab.in_force = None, {(PORT, "trust"): dscp}
+    lab.values[PORT, "trust"] = none
+    with pytest.raises(CommandRejected) as gone:
+        settings_seen(lab, places)
+    assert gone.value.problem.endswith(
+        ": trust of p2 was changed externally since this run asked for it: "
+        "source: dscp, override: False then, source: none, override: False now"
+    )
+    assert gone.value.device == "s"
+    assert gone.value.remedy.startswith("find out who or what sets this device")
+    lab.values[PORT, "trust"] = dscp
+    with pytest.raises(CommandRejected) as odd:
+        settings_seen(lab, places)
+    assert odd.value.remedy == "set trust"
 
 
 def test_a_map_that_is_another_one_is_told_in_one_line_by_what_is_different():
