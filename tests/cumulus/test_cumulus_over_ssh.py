@@ -25,6 +25,7 @@ from labtests.capabilities.device import (
     RoceTelemetry,
     Versions,
 )
+from labtests.capabilities.facts import Caveats
 from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
@@ -207,6 +208,20 @@ def test_what_somebody_has_pending_is_never_applied(lab):
     assert "nv config detach" in refused.value.remedy
     assert everything(lab) == before
     assert "swp2 link state down" in typed(lab, "nv config diff -o commands")
+
+
+def test_what_another_account_has_pending_is_told_of_and_not_in_the_way(lab, simulated):
+    """`nv config diff` tells of the own account alone. Whoever leaves a revision behind would else
+    be heard of when it is applied in a run."""
+    applied(lab, "set qos pfc-watchdog polling-interval 200")
+    assert lab.ask(BOX, lab.part(BOX, Caveats).caveats()) == ()
+    simulated.lab.devices[BOX].chassis.revisions.begin("somebody")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    assert lab.ask(BOX, lab.part(BOX, Caveats).caveats()) == (
+        "revision 3 may be applied in a run: `nv config diff applied 3` shows it",
+    )
+    lab.change(OUT, PFC, ON)
+    assert simulated.lab.devices[BOX].chassis.revisions.pending.keys() == {"somebody"}
 
 
 def test_pauses_want_memory_which_is_not_made_by_the_way(lab):
