@@ -218,7 +218,7 @@ def test_what_another_account_has_pending_is_told_of_and_not_in_the_way(lab, sim
     simulated.lab.devices[BOX].chassis.revisions.begin("somebody")
     assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
     assert lab.ask(BOX, lab.part(BOX, Caveats).caveats()) == (
-        "revision 3 may be applied in a run: `nv config diff applied 3` shows it",
+        "revision 3 may be applied in a run (`nv config diff applied 3`)",
     )
     lab.change(OUT, PFC, ON)
     assert simulated.lab.devices[BOX].chassis.revisions.pending.keys() == {"somebody"}

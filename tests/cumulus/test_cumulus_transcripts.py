@@ -225,7 +225,7 @@ def test_a_revision_that_waits_to_be_confirmed_is_undone_by_itself():
         list(driver.parse_revisions(answer(told)))
     del told["startup"]
     (sentence,) = driver.parse_revisions(answer(told))
-    assert sentence.startswith("revision 7 is undone by itself unless confirmed in a run")
+    assert sentence.startswith("revision 7 may be undone by itself, unless confirmed, in a run")
 
 
 def test_a_pending_line_is_a_line_of_nv():

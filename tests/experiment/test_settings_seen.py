@@ -32,6 +32,7 @@ class TwoSettings:
     """A lab whose switch has the two settings of a PFC watchdog, and nothing else."""
 
     def __init__(self):
+        self.in_force = {}
         self.values = {(SWITCH, "watchdog_times"): SLOW, (PORT, "pfc_watchdog"): "on"}
 
     def has(self, device, kind):
@@ -78,7 +79,6 @@ class WithAMap(TwoSettings):
     """A lab whose switch maps DSCP at its port, until somebody takes that away."""
 
     planned = None
-    in_force = {}
     told = (0,) * 32 + (4,) * 32
 
     def able(self, ability):
@@ -136,8 +136,6 @@ def test_a_map_that_is_gone_with_the_trust_that_this_run_asked_for_is_somebodys_
 
 class PfcOffInTheSwitch(TwoSettings):
     """A switch that tells no PFC of its ports any more."""
-
-    in_force = {}
 
     def has(self, device, kind):
         return device == "s" and kind is PFC

@@ -474,7 +474,7 @@ def test_a_letter_that_has_the_same_capital_makes_another_word(name, old, new):
 def test_a_port_that_is_told_off_is_not_switched_on_for_no_line_is_known_that_says_off_again():
     """`no ... mode force` makes it `Auto`, so it would not be left as it was found."""
     lists = {"Priority Enabled List": "3", "Priority Disabled List": "0 1 2 4 5 6 7"}
-    rows = {f"Eth1/{n}": [{"PFC admin": admin, "PFC oper": "Disabled"}] for n, admin in SAID.items()}
+    rows = {port: [{"PFC admin": admin, "PFC oper": "Disabled"}] for port, admin in SAID.items()}
     said = answer([{"PFC": "enabled", **lists}, rows])
     setting = OnyxPfc("SN2700", tuple(rows))
 
@@ -493,4 +493,4 @@ def test_a_port_that_is_told_off_is_not_switched_on_for_no_line_is_known_that_sa
     assert "no dcb priority-flow-control mode force" in refused.value.remedy
 
 
-SAID = {1: "Auto", 2: "Off"}
+SAID = {"Eth1/1": "Auto", "Eth1/2": "Off"}

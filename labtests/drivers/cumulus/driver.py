@@ -88,8 +88,8 @@ def parse_revisions(reply: Reply) -> Iterator[str]:
     """A sentence for each that is not in force and may be, or is in force and may not stay so."""
     for number, each in parse(reply).items():
         if (state := each.below("state").word()) in ("pending", "confirm"):
-            ends = "is undone by itself unless confirmed" if state == "confirm" else "may be applied"
-            yield f"revision {number} {ends} in a run: `nv config diff applied {number}` shows it"
+            may = "be applied" if state == "pending" else "be undone by itself, unless confirmed,"
+            yield f"revision {number} may {may} in a run (`nv config diff applied {number}`)"
 
 
 class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles, Caveats):
