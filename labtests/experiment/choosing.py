@@ -12,11 +12,18 @@ from dataclasses import dataclass
 
 from labtests.capabilities.device import DscpClasses
 from labtests.capabilities.facts import TaggedPorts, Tags
-from labtests.capabilities.settings import DCQCN_NP, NOTIFICATION_POINT, QUEUE_MAP, SCHEDULING
+from labtests.capabilities.settings import (
+    DCQCN_NP,
+    NOTIFICATION_POINT,
+    QUEUE_MAP,
+    SCHEDULING,
+    TRUST,
+)
 from labtests.core.errors import CommandRejected, LabError
 from labtests.experiment.fitting import NotHere
 from labtests.experiment.roles import Roles
 from labtests.inventory import Endpoint
+from labtests.journal.values import in_one_line
 from labtests.lab.lab import Lab
 from labtests.transport.asking import Asking, both
 
@@ -144,10 +151,25 @@ def _dscp_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:
     """In a plan, trust is not changed yet: then the map will be the default one."""
     try:
         return (yield from lab.part(at.device, DscpClasses).dscp_map(at.interface))
-    except CommandRejected:
+    except CommandRejected as refused:
         if lab.planned is None:
-            raise
+            raise (yield from _taken_away(lab, at, refused)) from refused
         return DEFAULT_MAP
+
+
+def _taken_away(lab: Lab, at: Endpoint, refused: CommandRejected) -> Asking[CommandRejected]:
+    """The same refusal; but where the port trusted as this run had asked for, and somebody else has
+    changed that since, with that, and not with the advice to set it."""
+    ours = lab.in_force.get((at, TRUST.name))
+    now = None if ours is None else (yield from lab.shown(at, TRUST))
+    if now == ours:
+        return refused
+    problem = (
+        f"{refused.problem}: {TRUST} of {at.interface} was changed externally since this run asked "
+        f"for it: {in_one_line(ours)} then, {in_one_line(now)} now"
+    )
+    remedy = "find out who or what sets this device beside labtests, stop that, and run again"
+    return CommandRejected(at.device, refused.command, problem, remedy)
 
 
 def _queue_map(lab: Lab, at: Endpoint) -> Asking[tuple[int, ...]]:

@@ -231,6 +231,15 @@ def _watching(lab: Lab, at: Endpoint) -> Places:
 
 
 def _shown(lab: Lab, at: Endpoint, kind: Kind[Any]) -> Asking[SettingSeen | None]:
+    """Raises CommandRejected: of what this run could read as it asked for it, with that."""
     if not lab.has(at.device, kind):
         return None
-    return SettingSeen(at=at, setting=kind.name, value=(yield from lab.shown(at, kind)))
+    try:
+        value = yield from lab.shown(at, kind)
+    except CommandRejected as refused:
+        if (at, kind.name) not in lab.in_force:
+            raise
+        problem = f"{refused.problem}: changed externally since this run asked for {kind} there"
+        remedy = f"{refused.remedy}; and find out who or what sets this device beside labtests"
+        raise CommandRejected(at.device, refused.command, problem, remedy) from refused
+    return SettingSeen(at=at, setting=kind.name, value=value)

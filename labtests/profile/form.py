@@ -183,6 +183,11 @@ class ProfileFile(_ProfilePart):
         description="Of IP packets at the hosts; switches pass frames that carry them. Required "
         "with lossless; unless given, it stays as it is.",
     )
+    roce_mode: Literal["lossless", "lossy"] | None = Field(
+        default=None,
+        description="Of switches that one word sets up for RoCE (Cumulus), before all else; "
+        "unless given, it stays as it is.",
+    )
     lossless: list[Priority] = Field(
         default=[],
         description="Priorities with PFC on every port, host and switch; unless given, PFC stays "

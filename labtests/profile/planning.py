@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from labtests.capabilities.device import Obstacles
-from labtests.capabilities.settings import BUFFER_THRESHOLDS, DSCP_MAP, PFC, TRUST
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, DSCP_MAP, PFC, ROCE_MODE, TRUST
 from labtests.check import CheckFinding
 from labtests.check.gathering import told
 from labtests.check.hosts import obstacles_of
@@ -225,8 +225,12 @@ def _first_steps(lab: Lab, plan: DevicePlan, wishes: Sequence[Wish]) -> list[Ste
 
 def _batches(lab: Lab, plan: DevicePlan) -> list[list[Wish]]:
     """What is to be done, in the plan's order; what can be sent together in one list. A setting
-    that another one rebuilds, or hides, is in a later list."""
+    that another one rebuilds, or hides, is in a later list; behind a RoCE mode, which makes all
+    others anew, that is every other one, also what was as wanted before."""
     open_ones = {(step.at, step.intent.setting) for step in plan.steps}
+    if any(name == ROCE_MODE.name for _, name in open_ones):
+        open_ones |= {(wish.at, wish.kind.name) for wish in plan.wishes}
+        open_ones -= {(trouble.at, trouble.setting) for trouble in plan.troubles}
     open_ones |= {(trouble.at, trouble.setting) for trouble in plan.troubles if trouble.later}
     wishes = [wish for wish in plan.wishes if (wish.at, wish.kind.name) in open_ones]
     if not lab.joins(plan.device):
@@ -234,7 +238,8 @@ def _batches(lab: Lab, plan: DevicePlan) -> list[list[Wish]]:
     batches: list[list[Wish]] = []
     for wish in wishes:
         first = (wish.at, READ_AFTER.get(wish.kind.name))
-        behind = [n for n, b in enumerate(batches, 1) for o in b if (o.at, o.kind.name) == first]
+        there = [(n, each) for n, batch in enumerate(batches, 1) for each in batch]
+        behind = [n for n, o in there if o.kind == ROCE_MODE or (o.at, o.kind.name) == first]
         number = max(behind, default=0)
         batches += [[] for _ in range(number + 1 - len(batches))]
         batches[number].append(wish)

@@ -348,7 +348,12 @@ def _pfc(scene: PortTarget) -> From | None:
     return _always(PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless)))
 
 
+def _roce_mode(scene: PortTarget) -> From | None:
+    return None if scene.profile.roce_mode is None else _always(scene.profile.roce_mode)
+
+
 _RULES = (
+    _SettingRule("roce_mode", k.ROCE_MODE, "switch", None, _roce_mode),  # it sets all defaults
     _SettingRule("trust", k.TRUST, "port", None, _trust),
     _SettingRule("maps.dscp", k.DSCP_MAP, "port", None, _dscp_map),
     _SettingRule("maps.queue_of_priority", k.QUEUE_MAP, "switch", None, _queue_map),

@@ -243,11 +243,12 @@ def not_enabled(difference: Difference) -> bool:
 def _pfc_as_read(evidence: Evidence, ends: Iterable[path.Where]) -> str:
     """What the settings of these ports were, for a sentence."""
     known = [(" ".join(end), evidence.pfc[end]) for end in ends if end in evidence.pfc]
-    said = [f"{_in_words(setting)} at {where}" for where, setting in known]
+    said = [f"{pfc_in_words(setting)} at {where}" for where, setting in known]
     return f"PFC as read: {', '.join(said)}" if said else "PFC was not read"
 
 
-def _in_words(pfc: PfcSetting) -> str:
+def pfc_in_words(pfc: PfcSetting) -> str:
+    """Such as `on for 3 and 5`."""
     if pfc.mode == "off":
         return "off"
     held = " and ".join(map(str, sorted(pfc.priorities)))

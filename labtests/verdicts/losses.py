@@ -58,6 +58,7 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
         refused = ", ".join(_refused(evidence))
         dropping = [q for q in queues if port_drops.queue_drops(evidence, q).increase]
         told = "".join(f"{each}; " for each in origins.came_in_at(evidence, dropping))
+        told += "".join(f"{each}; " for each in dict.fromkeys(_not_held(evidence, dropping)))
         cables = "each cable on the way" if evidence.transit else "the senders' cables"
         return (
             f"{told}look at xoff and headroom of the ports where it came in"
@@ -68,6 +69,19 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "
         "receiver's notification point"
     )
+
+
+def _not_held(evidence: Evidence, dropping: list[int]) -> Iterator[str]:
+    """At which ends of the senders' cables PFC, as it was read, does not work for what was lost."""
+    for place in (each for each in evidence.senders if each.queue in dropping):
+        nic, opposite = (place.device, place.port), (place.switch, place.switch_port)
+        for end, priority in ((nic, place.priority), (opposite, place.group)):
+            read = evidence.pfc.get(end)
+            if read is None or priority is None:
+                continue
+            if read.mode == "off" or priority not in read.priorities:
+                said = checks.pfc_in_words(read)
+                yield f"PFC of {' '.join(end)} is {said}, and not for priority {priority}"
 
 
 def _refused(evidence: Evidence) -> Iterator[str]:

@@ -25,6 +25,7 @@ from labtests.capabilities.device import (
     RoceTelemetry,
     Versions,
 )
+from labtests.capabilities.facts import Caveats
 from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
 from labtests.capabilities.settings import (
     DSCP_MAP,
@@ -41,6 +42,8 @@ from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
+from labtests.profile import ProfileFile
+from labtests.profile.planning import made, planned
 from labtests.simlab.cumulus import nv
 from labtests.transport.commands import program
 
@@ -205,6 +208,20 @@ def test_what_somebody_has_pending_is_never_applied(lab):
     assert "nv config detach" in refused.value.remedy
     assert everything(lab) == before
     assert "swp2 link state down" in typed(lab, "nv config diff -o commands")
+
+
+def test_what_another_account_has_pending_is_told_of_and_not_in_the_way(lab, simulated):
+    """`nv config diff` tells of the own account alone. Whoever leaves a revision behind would else
+    be heard of when it is applied in a run."""
+    applied(lab, "set qos pfc-watchdog polling-interval 200")
+    assert lab.ask(BOX, lab.part(BOX, Caveats).caveats()) == ()
+    simulated.lab.devices[BOX].chassis.revisions.begin("somebody")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    assert lab.ask(BOX, lab.part(BOX, Caveats).caveats()) == (
+        "revision 3 may be applied in a run (`nv config diff applied 3`)",
+    )
+    lab.change(OUT, PFC, ON)
+    assert simulated.lab.devices[BOX].chassis.revisions.pending.keys() == {"somebody"}
 
 
 def test_pauses_want_memory_which_is_not_made_by_the_way(lab):
@@ -453,3 +470,23 @@ def test_a_watchdog_a_shaper_and_a_profile_that_is_not_there_are_told(lab):
 
 def test_a_profile_is_planned_made_and_put_back(lab):
     expect_profile_put_back(lab, BOX, lambda: everything(lab), cannot=CANNOT, least=3)
+
+
+def test_a_profile_asks_for_roce_mode_before_what_goes_before_it(lab, simulated):
+    """One word for the whole switch; a port's own profiles are laid over it, and both go again."""
+    shares = [20, 10, 10, 40, 10, 5, 5, "strict"]
+    profile = ProfileFile(
+        name="roce",
+        roce_mode="lossless",
+        trust="dscp",
+        maps={"queue_of_priority": [0, 0, 0, 3, 0, 0, 6, 0]},  # as the mode has it
+        scheduling=shares,
+    )
+    before = everything(lab)
+    with lab.restoring():
+        made(profile, lab, planned(profile, lab))
+        of_box = [each.commands for each in lab.changes if each.device == BOX]
+        assert "nv set qos roce mode lossless" in str(of_box[0])
+        assert "roce" not in str(of_box[1:])
+        assert all(not plan.steps for plan in planned(profile, lab))
+    assert everything(lab) == before

@@ -218,6 +218,16 @@ def test_a_profile_that_cannot_be_is_not_taken_for_another_one(means, leaves):
     assert refused.value.remedy
 
 
+def test_a_revision_that_waits_to_be_confirmed_is_undone_by_itself():
+    """Fields beside `state` are some public programs', and not read."""
+    told = {"1": {"state": "applied"}, "7": {"state": "confirm", "message": "x"}, "startup": {}}
+    with pytest.raises(UnreadableOutput, match="should be a word"):
+        list(driver.parse_revisions(answer(told)))
+    del told["startup"]
+    (sentence,) = driver.parse_revisions(answer(told))
+    assert sentence.startswith("revision 7 may be undone by itself, unless confirmed, in a run")
+
+
 def test_a_pending_line_is_a_line_of_nv():
     with pytest.raises(UnreadableOutput, match="no `nv set`"):
         PARSERS["pending"](answer("- set:\n    system: {}"))

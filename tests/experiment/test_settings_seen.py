@@ -7,7 +7,7 @@ import pytest
 from hosts_of import roles
 
 from labtests.capabilities.records import PfcSetting, TrustSetting, WatchdogTimes
-from labtests.capabilities.settings import PFC_WATCHDOG, WATCHDOG_TIMES
+from labtests.capabilities.settings import PFC, PFC_WATCHDOG, WATCHDOG_TIMES
 from labtests.core.errors import CommandRejected
 from labtests.experiment.settings import DeviceSettings, SettingSeen, settings_seen
 from labtests.inventory import Endpoint
@@ -32,6 +32,7 @@ class TwoSettings:
     """A lab whose switch has the two settings of a PFC watchdog, and nothing else."""
 
     def __init__(self):
+        self.in_force = {}
         self.values = {(SWITCH, "watchdog_times"): SLOW, (PORT, "pfc_watchdog"): "on"}
 
     def has(self, device, kind):
@@ -111,6 +112,51 @@ def test_a_map_that_somebody_takes_away_in_a_phase_was_changed_and_is_no_broken_
     )
     with pytest.raises(CommandRejected):
         settings_seen(lab, places)
+
+
+def test_a_map_that_is_gone_with_the_trust_that_this_run_asked_for_is_somebodys_doing():
+    """Whoever reads it has set that trust already: to set it is no remedy."""
+    lab, places = WithAMap(), places_of_one_port()
+    dscp, none = TrustSetting(source="dscp"), TrustSetting(source="none")
+    lab.told, lab.in_force = None, {(PORT, "trust"): dscp}
+    lab.values[PORT, "trust"] = none
+    with pytest.raises(CommandRejected) as gone:
+        settings_seen(lab, places)
+    assert gone.value.problem.endswith(
+        ": trust of p2 was changed externally since this run asked for it: "
+        "source: dscp, override: False then, source: none, override: False now"
+    )
+    assert gone.value.device == "s"
+    assert gone.value.remedy.startswith("find out who or what sets this device")
+    lab.values[PORT, "trust"] = dscp
+    with pytest.raises(CommandRejected) as odd:
+        settings_seen(lab, places)
+    assert odd.value.remedy == "set trust"
+
+
+class PfcOffInTheSwitch(TwoSettings):
+    """A switch that tells no PFC of its ports any more."""
+
+    def has(self, device, kind):
+        return device == "s" and kind is PFC
+
+    def shown(self, at, kind):
+        yield from ()
+        raise CommandRejected("s", at.interface, "PFC is disabled in the whole switch", "enable it")
+
+
+def test_a_setting_that_cannot_be_read_any_more_was_changed_since_this_run_set_it():
+    lab, places = PfcOffInTheSwitch(), places_of_one_port()
+    with pytest.raises(CommandRejected) as unasked:
+        settings_seen(lab, places)
+    assert unasked.value.remedy == "enable it"
+    lab.in_force = {(PORT, "pfc"): OFF}
+    with pytest.raises(CommandRejected) as gone:
+        settings_seen(lab, places)
+    assert gone.value.problem == (
+        "PFC is disabled in the whole switch: changed externally since this run asked for pfc there"
+    )
+    assert gone.value.remedy.startswith("enable it; and find out who or what sets this device")
 
 
 def test_a_map_that_is_another_one_is_told_in_one_line_by_what_is_different():

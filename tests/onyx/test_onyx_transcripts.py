@@ -14,9 +14,10 @@ from platform_recordings import label, part_of
 
 from labtests.capabilities.device import Obstacles, QueueTelemetry
 from labtests.capabilities.readings import Reading
+from labtests.capabilities.records import PfcSetting
 from labtests.core.errors import CommandRejected, DeviceError, UnreadableOutput
 from labtests.drivers.onyx.driver import driver_of
-from labtests.drivers.onyx.pfc import parse_pause_frames
+from labtests.drivers.onyx.pfc import OnyxPfc, parse_pause_frames
 from labtests.drivers.onyx.queues import parse_class
 from labtests.drivers.onyx.session import CLI, line
 from labtests.transport.asking import Running, answered
@@ -468,3 +469,28 @@ def test_a_letter_that_has_the_same_capital_makes_another_word(name, old, new):
     assert old in reply.text
     with pytest.raises(UnreadableOutput):
         ALL.parsers[name.split(".")[0]](replace(reply, text=reply.text.replace(old, new)))
+
+
+def test_a_port_that_is_told_off_is_not_switched_on_for_no_line_is_known_that_says_off_again():
+    """`no ... mode force` makes it `Auto`, so it would not be left as it was found."""
+    lists = {"Priority Enabled List": "3", "Priority Disabled List": "0 1 2 4 5 6 7"}
+    rows = {port: [{"PFC admin": admin, "PFC oper": "Disabled"}] for port, admin in SAID.items()}
+    said = answer([{"PFC": "enabled", **lists}, rows])
+    setting = OnyxPfc("SN2700", tuple(rows))
+
+    def asked(asking):
+        return answered(Running(asking), lambda questions: [said for _ in questions])
+
+    on, off = (PfcSetting(mode=mode, priorities=frozenset({3})) for mode in ("on", "off"))
+    for port in rows:
+        assert asked(setting.read(port)) == off
+    around = asked(setting.around("Eth1/1", ()))
+    assert len(setting.commands("Eth1/1", off, on, around)) == 1
+    around = asked(setting.around("Eth1/2", ()))
+    assert setting.commands("Eth1/2", off, off, around) == ()
+    with pytest.raises(CommandRejected, match="no line is known that puts that back") as refused:
+        setting.commands("Eth1/2", off, on, around)
+    assert "no dcb priority-flow-control mode force" in refused.value.remedy
+
+
+SAID = {"Eth1/1": "Auto", "Eth1/2": "Off"}

@@ -135,3 +135,14 @@ def test_a_suites_plan_is_printed_by_the_same_function(toys):
         "A:", "    e0 trust dscp", "    e0 mtu 4200", "    e0 pfc [3]"
     ]  # fmt: skip
     assert list(command_lines("A", [])) == ["A:", "    nothing to change"]
+
+
+def test_a_roce_mode_is_asked_of_switches_alone_and_said_where_there_is_none(toys):
+    lab, _ = toys
+    plans = planned(ProfileFile(name="toy", roce_mode="lossless"), lab)
+    said = {p.device: [f.problem for f in p.findings if f.kind == "cannot"] for p in plans}
+    assert said == {
+        "A": [],
+        "B": [],
+        "S": ["roce_mode: the switch driver does not support roce_mode"],
+    }

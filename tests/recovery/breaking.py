@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # pytest has it there by tests/conftest.py
+
 from bench import Bench, bench_of, journal_of, when_up
 from recovery_lab import ROOT, SETTINGS, ServedLab, nothing_runs
 from tripped import Evidence, changed_by_both, not_tripped

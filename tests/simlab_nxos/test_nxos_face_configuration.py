@@ -176,6 +176,50 @@ def test_what_was_not_saved_is_gone_after_a_reboot(cli, switch):
     assert "priority-flow-control mode on" in cli("show running-config")
 
 
+def test_what_is_saved_is_shown_beside_what_is_running(cli):
+    """That it is the saved one, and not what runs, is all that `show startup-config` is for."""
+    cli.configure("hostname LEAF", "interface e1/14", "priority-flow-control mode on")
+    assert "mode on" not in cli("show startup-config")
+    cli("copy running-config startup-config")
+    cli.configure("hostname N9K", "interface e1/14", "priority-flow-control mode off")
+    saved = cli("show startup-config")
+    for there in ("!Startup config saved at: ", "hostname LEAF\n", "mode on"):
+        assert there in saved
+    for gone in ("done at", "hostname N9K\n", "mode off"):
+        assert gone not in saved
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("class-map type qos match-all X", "class-map type qos match-all X"),
+        ("class-map type qos match-any X", "class-map type qos match-any X"),
+        ("class-map type qos X", "class-map type qos match-all X"),
+    ],
+)
+def test_a_class_map_is_shown_as_it_was_made(cli, typed, shown):
+    cli.configure(typed, "match dscp 24")
+    assert f"\n{shown}\n  match dscp 24\n" in cli("show running-config ipqos")
+    cli.configure("class-map type qos X", f"no {typed}")
+    assert "class-map" not in cli("show running-config ipqos")
+
+
+def test_dscps_have_names(cli):
+    cli.configure("class-map type qos match-any X", "match dscp cs3,AF31,ef,default")
+    assert "\n  match dscp 0,24,26,46\n" in cli("show running-config ipqos")
+    cli("configure terminal", "class-map type qos match-any X")
+    assert cli("match dscp cs9").endswith("% Invalid command at '^' marker.\n")
+
+
+def test_a_class_is_no_longer_lossless_whether_its_cos_is_typed_or_not(cli):
+    head = ("policy-map type network-qos NQ", "class type network-qos c-8q-nq3")
+    for undo in ("no pause pfc-cos 3", "no pause pfc-cos"):
+        cli.configure(*head, "pause pfc-cos 3")
+        assert "pause pfc-cos 3" in cli("show running-config ipqos")
+        cli.configure(*head, undo)
+        assert "pause" not in cli("show running-config ipqos")
+
+
 def test_an_operator_may_look_and_not_touch(cli, switch):
     switch.faults.defects.role = "network-operator"
     assert cli("show clock").startswith("08:00:00")

@@ -285,6 +285,18 @@ def test_a_watchdog_asymmetric_pfc_and_a_shaper_are_obstacles(lab):
     assert "asymmetric PFC" in all_pauses
 
 
+def test_what_buffermgrd_has_left_behind_is_an_obstacle_for_it_could_not_be_put_back(lab):
+    """`pfc_enable` had 6 once; the entry stays, and would be gone after a run."""
+    typed(lab, "config", "qos", "reload")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    for state in ("on", "off"):
+        typed(lab, "config", "interface", "pfc", "priority", "Ethernet4", "6", state)
+    (left,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert left.startswith("Ethernet4: a run would take BUFFER_PG|Ethernet4|6 away for good; `DEL`")
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", "BUFFER_PG|Ethernet4|6")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+
+
 def test_config_wants_root_and_known_words(lab):
     session = lab.transports[BOX]
     told = session.run(program("config", "interface", "pfc", "priority", "Ethernet99", "3", "on"))

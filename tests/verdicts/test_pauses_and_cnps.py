@@ -154,6 +154,27 @@ def test_a_loss_says_where_to_look(mode, where):
     assert where not in on_purpose.because
 
 
+def test_a_loss_names_the_ports_whose_pfc_is_of_another_priority():
+    """The port that dropped is the bottleneck, and not the one that did not hold its sender."""
+    seen = good_evidence()
+    three, one, off = (
+        PfcSetting(mode=mode, priorities=frozenset({priority}))
+        for mode, priority in (("on", 3), ("on", 1), ("off", 3))
+    )
+    place = next(each for each in seen.senders if each.queue == 3)
+    nic, port = (place.device, place.port), (place.switch, place.switch_port)
+    lost = grown(seen, seen.bottleneck, c.QUEUE_DROPPED_PACKETS, 7, "queue", 3)
+
+    def said(**pfc):
+        read = {seen.bottleneck: three, nic: pfc.get("nic", three), port: pfc.get("port", three)}
+        return lossless(replace(lost, pfc=read), {3, 5}, controls=(control_of(seen),)).because
+
+    assert "and not for priority" not in said()
+    assert f"PFC of {' '.join(port)} is on for 1, and not for priority 3; look at" in said(port=one)
+    assert f"PFC of {' '.join(port)} is off, and not for priority 3; look at" in said(port=off)
+    assert f"PFC of {' '.join(nic)} is on for 1, and not for priority 3; look at" in said(nic=one)
+
+
 def test_a_loss_on_the_way_in_names_its_port():
     seen = good_evidence()
     seen = replace(seen, pfc={seen.bottleneck: PfcSetting(mode="on", priorities=frozenset({3}))})

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from typing import Literal
 
 from labtests.capabilities.device import Obstacles, Versions
-from labtests.capabilities.facts import Neighbour, Neighbours
+from labtests.capabilities.facts import Caveats, Neighbour, Neighbours
 from labtests.core.output import excerpt
 from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
 from labtests.drivers.cumulus.interfaces import CumulusFrameLimit, CumulusInterfaces
 from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, CumulusTrust
 from labtests.drivers.cumulus.pfc import CumulusPfc
-from labtests.drivers.cumulus.profiles import parse_pending, parse_port, read_applied
+from labtests.drivers.cumulus.profiles import parse_port, read_applied
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.roce import CumulusRoceCounters
 from labtests.drivers.cumulus.roce_mode import CumulusRoceMode
-from labtests.drivers.cumulus.session import PENDING, expected, show, shown
+from labtests.drivers.cumulus.session import REVISIONS, expected, show, shown
 from labtests.drivers.cumulus.streams import CumulusStreams
 from labtests.drivers.cumulus.watchdog import (
     CumulusWatchdog,
@@ -26,7 +26,7 @@ from labtests.drivers.displays.trees import Node, parse
 from labtests.drivers.linux.links import DateClock
 from labtests.drivers.parsing import READ_AGAIN
 from labtests.drivers.parts import PlatformPart, drivers
-from labtests.transport.asking import Asking, ask_each, both
+from labtests.transport.asking import Asking, ask, ask_each, both
 from labtests.transport.protocol import Reply
 
 SESSION = "shell"
@@ -84,7 +84,15 @@ def _of_port(port: str, told: dict[str, str]) -> Iterator[str]:
         yield f"{port}: it may be slower than its link (qos egress-shaper profile {name})"
 
 
-class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
+def parse_revisions(reply: Reply) -> Iterator[str]:
+    """A sentence for each that is not in force and may be, or is in force and may not stay so."""
+    for number, each in parse(reply).items():
+        if (state := each.below("state").word()) in ("pending", "confirm"):
+            may = "be applied" if state == "pending" else "be undone by itself, unless confirmed,"
+            yield f"revision {number} may {may} in a run (`nv config diff applied {number}`)"
+
+
+class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles, Caveats):
     """The switch itself."""
 
     def versions(self) -> Asking[dict[str, str]]:
@@ -97,20 +105,22 @@ class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would undo, distort or be applied with a test's settings."""
-        questions = (shown("interface", port, "--applied") for port in self.ports)
-        asked = ask_each(PENDING, *questions)
+        asked = ask_each(*(shown("interface", port, "--applied") for port in self.ports))
         applied, replies = yield from both(read_applied("pfc", ""), asked)
-        pending, *ports = map(expected, replies)
-        waiting, found = parse_pending(pending), []
+        waiting, found = applied.pending, list[str]()
         if applied.unknown:
             found.append(f"RoCE mode is on ({applied.roce}), and what it sets is not known "
                          f"({applied.unknown}): `nv unset qos roce`")  # fmt: skip
         if waiting:
             found.append(f"{len(waiting)} changes are pending, first `{excerpt(waiting[0], 80)}`: "
                          "`nv config apply` or `nv config detach`")  # fmt: skip
-        for port, reply in zip(self.ports, ports, strict=True):
-            found += _of_port(port, parse_port(reply))
+        for port, reply in zip(self.ports, replies, strict=True):
+            found += _of_port(port, parse_port(expected(reply)))
         return tuple(found)
+
+    def caveats(self) -> Asking[tuple[str, ...]]:
+        """What another account has pending, too, and what waits to be confirmed."""
+        return tuple(parse_revisions(expected((yield from ask(REVISIONS)))))
 
 
 _PARTS = (

@@ -50,7 +50,9 @@ def shown(*named: Word) -> Shell:
 
 
 PENDING = program("nv", "config", "diff", "-o", "commands")
-"""What is set and not applied, as the lines that would set it."""
+"""What this account has set and not applied, as the lines that would set it."""
+# of all accounts; that each has a `state`, and `pending` and `confirm` are some: programs read it
+REVISIONS = program("nv", "config", "revision", "-o", "json")
 
 
 def revision(lines: Sequence[Shell], *, afresh: bool) -> tuple[Shell, ...]:

@@ -34,10 +34,11 @@ _REMEDY = "once, by hand: `dcb priority-flow-control enable force`"
 @dataclass(frozen=True, slots=True)
 class Pauses:
     """PFC of a switch: for which priorities, and which interfaces are on; None where the switch
-    does none, whatever they are told."""
+    does none, whatever they are told. `off`: those that are told not to, and not as delivered."""
 
     priorities: frozenset[int]
     on: Mapping[str, bool | None]
+    off: frozenset[str]
 
 
 def parse_pfc(reply: Reply) -> Pauses:
@@ -49,8 +50,10 @@ def parse_pfc(reply: Reply) -> Pauses:
     ports = told.fields.keys() - {_STATE, _ENABLED, _DISABLED}
     if new := [name for name in ports if not _INTERFACE.fullmatch(name)]:
         told.node.refuse(f"has the field {excerpt(min(new), 80)!r}, which is unrecognised")
-    works = told[_STATE].one_of(*_STATES) == "enabled"
-    return Pauses(enabled, {name: _is_on(Told.by(told[name]), works) for name in sorted(ports)})
+    works, shown = told[_STATE].one_of(*_STATES) == "enabled", sorted(ports)
+    each = {name: Told.by(told[name]) for name in shown}
+    off = frozenset(name for name in shown if _admin(each[name]) == "off")
+    return Pauses(enabled, {name: _is_on(each[name], works) for name in shown}, off)
 
 
 _NUMBERS = "(?:[0-7](?: [0-7])*)? ?"
@@ -67,9 +70,13 @@ def _numbers(node: Node) -> frozenset[int]:
 
 def _is_on(told: Told, enabled: bool) -> bool | None:
     works = told["PFC oper"].one_of(*_STATES) == "enabled"
-    admin = told["PFC admin"].one_of("auto", "on", "off")
+    admin = _admin(told)
     on = works or admin == "on"
     return on if enabled or admin == "off" else None
+
+
+def _admin(told: Told) -> str:
+    return told["PFC admin"].one_of("auto", "on", "off")
 
 
 def _pauses() -> Asking[tuple[Reply, Pauses]]:
@@ -79,10 +86,12 @@ def _pauses() -> Asking[tuple[Reply, Pauses]]:
 
 @dataclass(frozen=True, slots=True)
 class OnyxPauses:
-    """PFC of the switch, and whether another port needs its priorities, too."""
+    """PFC of the switch, whether another port needs its priorities, too, and whether the port is
+    told to be off, and not `Auto` as delivered."""
 
     priorities: frozenset[int]
     shared: bool
+    off: bool
 
 
 class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
@@ -105,8 +114,9 @@ class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
     def around(self, port: str, values: tuple[PfcSetting, ...]) -> Asking[OnyxPauses]:
         """Whether another port needs the priorities, too."""
         _, of = yield from _pauses()
-        others = of.on.keys() - {self.port(port)}
-        return OnyxPauses(of.priorities, any(of.on[each] is not False for each in others))
+        own = self.port(port)
+        shared = any(of.on[each] is not False for each in of.on.keys() - {own})
+        return OnyxPauses(of.priorities, shared, own in of.off)
 
     def commands(
         self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: OnyxPauses
@@ -115,6 +125,11 @@ class OnyxPfc(OnyxSetting[PfcSetting], SharedPriorities):
         if wanted.mode == "auto":
             where, problem = f"interface {port}", "labtests negotiates no PFC there (DCBX)"
             raise self.reject(where, problem, 'use the mode "on" or "off"')
+        if around.off and wanted.mode == "on":
+            where = f"interface {port} dcb priority-flow-control mode"
+            problem = "the port is told `off`, and no line is known that puts that back"
+            remedy = "by hand: `no dcb priority-flow-control mode force`, which makes it Auto"
+            raise self.reject(where, problem, remedy)
         before, after = (
             left_alone(each, around.priorities, shared=around.shared).priorities
             for each in (earlier, wanted)

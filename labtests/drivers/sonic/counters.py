@@ -75,9 +75,8 @@ _WRED, _MARKS = "WredDrp/pkts", "EcnMarked/pkts"
 
 def parse_queue_counters(reply: Reply) -> dict[str, s.Counts]:
     """By port."""
-    shown = json_shown(reply)
     try:
-        return {port: dict(_queues(queues)) for port, queues in shown.items()}
+        return {port: dict(_queues(queues)) for port, queues in json_shown(reply).items()}
     except (AttributeError, KeyError, Unfit) as problem:
         refuse(reply, f"it is not what labtests knows of queues: {problem}")
 

@@ -81,11 +81,13 @@ def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
 
 # -- what is in the way ----------------------------------------------------------------------------
 
-_TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE")
+_TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE", "BUFFER_PG", "BUFFER_PROFILE")
 
 
-def _obstacles(db: Db, ports: tuple[str, ...]) -> Iterator[str]:
-    for port in ports:
+def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
+    for port in of.ports:
+        for key in SonicPfc(of.device).left_behind(db, port):
+            yield f"{port}: a run would take BUFFER_PG|{key} away for good; `DEL` it in CONFIG_DB"
         if guard := db.entry("PFC_WD", port):
             action, after_ms = guard.get("action", "drop"), guard.get("detection_time", "?")
             told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"
@@ -112,7 +114,7 @@ class SonicState(PlatformPart, Versions, Neighbours, DateClock, Obstacles):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What the configuration has that would undo or distort a test's settings."""
-        return tuple(_obstacles((yield from read_tables(*_TABLES)), self.ports))
+        return tuple(_obstacles((yield from read_tables(*_TABLES)), self))
 
 
 _PARTS = (

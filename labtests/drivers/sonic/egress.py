@@ -49,10 +49,9 @@ class _Queues(DbSetting[s.T], Generic[s.T, M]):
             problem = "this entry is not about one queue of one port"
             remedy = "give each queue of the port an entry of its own"
             raise self.reject(f"QUEUE|{slot.key}", problem, remedy)
-        queue = int(slot.key[-1])
 
         def fits(entry: Entry) -> bool:
-            return self.means(queue, "", entry) == wanted
+            return self.means(int(slot.key[-1]), "", entry) == wanted
 
         if not slot.base(db) and fits({}):
             return slot.referring(db, "")

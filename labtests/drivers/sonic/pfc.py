@@ -85,13 +85,18 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         priorities = frozenset(map(int, told))
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
+    def left_behind(self, db: Db, port: str) -> list[str]:
+        """Entries, such as buffermgrd leaves, that a change and the way back would not bring."""
+        own = lossless(self.value(db, port))
+        kept = laid_out(db, port, own).tables["BUFFER_PG"] if own else db.tables["BUFFER_PG"]
+        return [key for key in _entries(db, port, default=True) if key not in kept]
+
     def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         expect_mode(self, f"PORT_QOS_MAP|{port}", wanted, "SONiC")
         pausing, before = lossless(wanted), self.value(db, port).priorities
         if pausing == before:
             return db
-        told = ",".join(map(str, sorted(pausing))) or None
-        slot = slot_of(port, GROUP)
+        told, slot = ",".join(map(str, sorted(pausing))) or None, slot_of(port, GROUP)
         self._expect_way_back(db, port, slot, before)
         db = db.holding("PORT_QOS_MAP", port, pfc_enable=told)
         if not pausing:  # groups in use keep their profile; 0 has that of lossy traffic

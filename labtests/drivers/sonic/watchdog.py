@@ -96,8 +96,8 @@ class SonicWatchdog(DbSetting[PortWatchdog]):
         if not told:
             return "unset" if told is None else "off"
         if re.fullmatch(r"[0-7](,[0-7]){0,7}", told) is None:
-            problem = f"pfcwd_sw_enable is {told!r}"
-            raise self.reject(f"PORT_QOS_MAP|{port}", problem, "write `3,4`")
+            where = f"PORT_QOS_MAP|{port}"
+            raise self.reject(where, f"pfcwd_sw_enable is {told!r}", "write `3,4`")
         return "on" if told == entry.get("pfc_enable") else f"of {told}"
 
     def _made(self, db: Db, port: str, wanted: PortWatchdog) -> Db:

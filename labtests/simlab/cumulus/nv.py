@@ -95,7 +95,7 @@ def _config(box: CumulusChassis, user: str, words: Place, options: Mapping[str, 
         revisions.startup = revisions.tree
         return "saved [rev_id: applied]\n"
     if verb in ("history", "revision") and not rest:
-        return revisions.table()
+        return _json(revisions.states()) if "json" in options.values() else revisions.table()
     if verb in ("diff", "show") and not rest:
         return _difference(box, user, verb, options)
     raise Refused(_INVALID)

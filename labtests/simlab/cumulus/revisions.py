@@ -77,6 +77,11 @@ class Revisions:
         new = [(path, each) for path, each in wanted.items() if now.get(path, self) != each]
         return new, [path for path in now if path not in wanted]
 
+    def states(self) -> dict[str, dict[str, str]]:
+        """`nv config revision -o json`: its fields `state` alone are known (programs read them)."""
+        told = {str(each.number): {"state": "applied"} for each in self.applied}
+        return told | {str(number): {"state": "pending"} for number, _ in self.pending.values()}
+
     def table(self) -> str:
         """`nv config revision`."""
         rows = [tuple(name for name, _ in _COLUMNS), tuple("-" * width for _, width in _COLUMNS)]

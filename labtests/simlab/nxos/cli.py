@@ -16,7 +16,7 @@ ARGUMENTS: Mapping[str, Argument] = {
     "name": a.AnyName(63),
     "policy": a.AnyName(40),
     "text": a.RestOfLine(254),
-    "dscps": a.RangeList(63),
+    "dscps": a.RangeList(63, a.DSCP_NAMES),  # that names are printed as numbers: memory
     "cos": a.RangeList(7),
     **dict.fromkeys(("queue", "priority"), a.Number(0, 7)),
     "percent": a.Number(0, 100),

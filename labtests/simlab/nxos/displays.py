@@ -54,24 +54,25 @@ def _watchdog(session: kit.CliSession, call: kit.CliCall) -> str:
 
 
 def _running(session: kit.CliSession, call: kit.CliCall) -> str:
-    """All of it, or what is about policies (`ipqos`) or interfaces alone."""
-    switch, of = session.switch, session.switch.configuration.of
-    some = {"ipqos", "interface"} & set(call.keywords)
+    """All of it, or what is about policies (`ipqos`) or interfaces alone; or what is saved."""
+    switch, saved = session.switch, "startup-config" in call.keywords
+    kept = switch.startup if saved else switch.configuration
+    of, some = kept.of, {"ipqos", "interface"} & set(call.keywords)
     sections = [] if "interface" in some else [each for k in CONFIGURED for each in of(k).values()]
     sections = [each for each in sections if each.kind != "system" or each.lines]
     if "ipqos" not in some:
-        sections += [switch.port(port) for port in session.ports(call)]
+        sections += [of("interface")[port] for port in session.ports(call)]
         sections += [] if "port" in call.values else of(fcoe.VFC).values()
-    root = switch.configuration.body(switch.configuration.root)
-    lines = [f"hostname {switch.hostname}", *(t for t in root if not t.startswith("hostname "))]
+    name, root = kept.root.rest("hostname") or switch.name, kept.body(kept.root)
+    lines = [f"hostname {name}", *(t for t in root if not t.startswith("hostname "))]
     whole = ((text, list[str]()) for text in lines if not some)
     return session.show(
         "running-config",
         command=call.text,
-        now=switch.now,
-        changed_at=switch.changed_at,
+        switch=switch,
+        saved=saved,
         version=VERSION,
-        sections=[*whole, *(switch.configuration.shown(each, "  ") for each in sections)],
+        sections=[*whole, *(kept.shown(each, "  ") for each in sections)],
     )
 
 
@@ -97,8 +98,7 @@ def interface_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
 
 
 def _errors(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    queues = switch.statistics.queues(port)
-    lost = sum(each.dropped_packets for each in queues)
+    lost = sum(each.dropped_packets for each in switch.statistics.queues(port))
     return {**switch.port_counts(port), "out_discards": lost}
 
 
@@ -151,8 +151,6 @@ DISPLAYS = {
     "show queuing interface [ <port> ]": kit.per_port("queuing", queuing_shown),
     f"{_PFC_QUEUE} [ interface <port> ]": kit.CliCommand(_watchdog),
     f"{_PFC_QUEUE} interface <port> detail": kit.per_port("pfc-queue-detail", watchdog.shown),
-    **{
-        f"show running-config{some}": kit.CliCommand(_running)
-        for some in ("", " ipqos", " interface [ <port> ]")
-    },
+    "show running-config [ ipqos | interface [ <port> ] ]": kit.CliCommand(_running),
+    "show startup-config": kit.CliCommand(_running),
 }

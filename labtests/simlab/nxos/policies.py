@@ -56,7 +56,7 @@ IN_CLASS: Mapping[str, tuple[kit.CliSetting, ...]] = {
     "qos": (kit.setting("set qos-group <queue>"),),
     "network-qos": (
         kit.setting("mtu <mtu>"),
-        kit.setting("pause pfc-cos <priority>", before=_own_cos),
+        kit.setting("pause pfc-cos <priority>", before=_own_cos, optional=True),
     ),
     "queuing": (
         kit.setting("bandwidth remaining percent <percent>", key="bandwidth"),
@@ -216,11 +216,13 @@ def no_drop(switch: kit.EmulatedSwitch) -> frozenset[int]:
 
 def dscp_map(switch: kit.EmulatedSwitch, port: kit.CliSection) -> tuple[int, ...]:
     """The qos-group of each DSCP that arrives: of the first class that matches it. (Frames here are
-    untagged: what `match cos` matches is CoS 0 at most.)"""
+    untagged: what `match cos` matches is CoS 0 at most, and where all has to match, nothing.)"""
     groups: dict[int, int] = {}
     policy = applied(switch, port, "qos input")
     for each in () if policy is None else policy.sections.values():
         matched = switch.configuration.of("class-map").get(each.name)
+        if matched and matched.choice != "match-any" and "match cos" in matched.lines:
+            continue
         dscps = range(64) if matched is None else matched.value("match dscp", "dscps", ())
         for dscp in dscps:
             groups.setdefault(dscp, each.value("set qos-group", "queue", 0))
@@ -268,9 +270,10 @@ def _policy_kinds(kind: str) -> dict[str, kit.SectionKind]:
 
 
 KINDS = {
-    # one with one line matches the same in both ways
+    # none typed is match-all: the vendor's reference of its model
     "class-map": kit.SectionKind(
-        header="class-map type qos match-any {name}",
+        header="class-map type qos {choice} {name}",
+        choices=("match-all", "match-any"),
         typed="class-map type qos [ match-any | match-all ] <name>",
         prompt="{host}(config-cmap-qos)# ",
         settings=(kit.setting("match dscp <dscps>"), kit.setting("match cos <cos>")),

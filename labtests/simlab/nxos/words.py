@@ -5,9 +5,7 @@ from labtests.simlab.switch_cli import CliWords, CountingRules, Pager, Problem
 _INVALID = "% Invalid command at '^' marker."  # recorded (Nexus 9000)
 WORDS = CliWords(
     problems={
-        Problem.UNRECOGNIZED: _INVALID,
-        Problem.WRONG: _INVALID,
-        Problem.TOO_MANY: _INVALID,
+        **dict.fromkeys((Problem.UNRECOGNIZED, Problem.WRONG, Problem.TOO_MANY), _INVALID),
         Problem.INCOMPLETE: "% Incomplete command at '^' marker.",  # in a capture (Nexus 9000)
         Problem.AMBIGUOUS: "% Ambiguous command at '^' marker.",  # from memory
     },

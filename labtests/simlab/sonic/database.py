@@ -112,8 +112,7 @@ class ConfigDb:
         name = self.entry("PORT_QOS_MAP", port).get(field_)
         if name is None:
             return None
-        entry = self.entry(table, name)
-        return tuple(int(entry.get(str(n), "0")) for n in range(size))
+        return tuple(int(self.entry(table, name).get(str(n), "0")) for n in range(size))
 
     def lossless(self, port: str) -> dict[int, Entry]:
         """The buffer profile of each group that pauses: enabled, reached by its TC, lossless."""

@@ -100,8 +100,7 @@ def watermark(box: SonicChassis, kind: str) -> str:
     rows = []
     for port in box.ports:
         hidden = box.faults.missing(port, "watermarks")
-        cells = [NA if hidden else shown.get((kind, port, n), NA) for n in QUEUES]
-        rows.append((port, *cells))
+        rows.append((port, *(NA if hidden else shown.get((kind, port, n), NA) for n in QUEUES)))
     return f"{of.title}\n{_of_eight('Port', of.column, rows)}"
 
 

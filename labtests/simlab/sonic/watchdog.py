@@ -25,13 +25,13 @@ def _row(box: SonicChassis, port: str, queue: int) -> tuple[str, ...]:
         return f"{port}:{queue}", "N/A", *["0/0"] * 5
     counts, guard = box.network.guards.counters(port)[queue], box.network.guards.get(port)
     watched = isinstance(guard, PfcWatchdog) and queue in (guard.priorities or ())
-    dropped = (counts.aggregate_dropped, counts.aggregate_ingress_dropped)
-    last_dropped = (counts.dropped, counts.ingress_dropped)
+    dropped = (counts.aggregate_dropped, counts.aggregate_ingress_dropped,
+               counts.dropped, counts.ingress_dropped)  # fmt: skip
     return (
         f"{port}:{queue}",
         ("stormed" if counts.shut else "operational") if watched else "N/A",
         f"{counts.shutdowns}/{counts.restored}",
-        *(f"0/{packets}" for packets in (*dropped, *last_dropped)),
+        *(f"0/{packets}" for packets in dropped),
     )
 
 

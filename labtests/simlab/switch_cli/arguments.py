@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from labtests.simlab.switch_cli.grammar import BadSyntax, Problem, TypedWord
@@ -41,20 +41,31 @@ class Ranges(frozenset[int]):
 
 @dataclass(frozen=True, slots=True)
 class RangeList:
-    """Numbers up to `high` in one word: `0-7`, `3,5`, `0,2-4`."""
+    """Numbers up to `high` in one word: `0-7`, `3,5`, `0,2-4`; or `names` of them: `cs3,af31`."""
 
     high: int
+    names: Mapping[str, int] = field(default_factory=dict)
 
     def read(self, words: Sequence[TypedWord]) -> tuple[Any, int] | None:
         """See Argument."""
         numbers: set[int] = set()
         for part in words[0].text.split(","):
-            match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part)
+            number = str(self.names.get(part.lower(), part))
+            match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", number)
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
             if not first <= last <= self.high:
                 return None
             numbers.update(range(first, last + 1))
         return Ranges(numbers), 1
+
+
+DSCP_NAMES: Mapping[str, int] = {
+    "default": 0,
+    **{f"cs{n}": 8 * n for n in range(1, 8)},
+    **{f"af{n}{drop}": 8 * n + 2 * drop for n in range(1, 5) for drop in range(1, 4)},
+    "ef": 46,
+}
+"""RFC 2474, 2597 and 3246, as vendors write them."""
 
 
 @dataclass(frozen=True, slots=True)

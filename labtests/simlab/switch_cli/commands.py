@@ -76,7 +76,7 @@ def enter(kind: str, *, create: bool = False) -> CliCommand:
         path = _path(session, kind, call.words[-1])
         session.cli.kinds[kind].entering(session.switch, call.words[-1])
         if create and not session.switch.faults.lies:
-            session.switch.configuration.create(path)
+            session.switch.configuration.create(path, call.keywords)
         session.go(kind, path)
         return ""
 

@@ -43,6 +43,8 @@ class CliSection:
     path: Path
     lines: dict[str, ConfigLine] = field(default_factory=dict)
     sections: dict[tuple[str, str], "CliSection"] = field(default_factory=dict)
+    choice: str = ""
+    """Of its kind's `choices`, if one was typed."""
 
     @property
     def kind(self) -> str:
@@ -172,6 +174,8 @@ class SectionKind:
     """What sections of one kind have in common; lines are printed in the order of `settings`."""
 
     header: str = ""
+    choices: tuple[str, ...] = ()
+    """Words of which its header has one (`{choice}`): the first where none was typed."""
     settings: tuple[CliSetting, ...] = ()
     fixed: tuple[str, ...] = ()
     """Lines that are always present."""
@@ -217,10 +221,12 @@ class Configuration:
         """The top-level sections of this kind, by name."""
         return {name: each for (of, name), each in self.root.sections.items() if of == kind}
 
-    def create(self, path: Path) -> CliSection:
-        """The section exists; unchanged if it did before."""
-        around = self.find(path[:-1])
-        return around.sections.setdefault(path[-1], CliSection(path))
+    def create(self, path: Path, words: Iterable[str] = ()) -> CliSection:
+        """The section exists; if it did before, unchanged but for the choice in these words."""
+        section = self.find(path[:-1]).sections.setdefault(path[-1], CliSection(path))
+        typed = (each for each in words if each in self.kinds[section.kind].choices)
+        section.choice = next(typed, section.choice)
+        return section
 
     def remove(self, path: Path) -> None:
         """The section is deleted."""
@@ -228,7 +234,9 @@ class Configuration:
 
     def header(self, section: CliSection) -> str:
         """Its first line; empty for the root."""
-        return self.kinds[section.kind].header.format(name=section.name)
+        kind = self.kinds[section.kind]
+        choice = section.choice or next(iter(kind.choices), "")
+        return kind.header.format(name=section.name, choice=choice)
 
     def body(self, section: CliSection, indent: str = " ") -> list[str]:
         """The lines below its header, as the running configuration prints them."""

@@ -105,7 +105,14 @@ class EmulatedSwitch(Chassis):
 
     def save(self) -> None:
         """The running configuration is the startup configuration."""
-        self._saved = self.configuration.saved()
+        self._saved, self.saved_at = self.configuration.saved(), self.now
+
+    @property
+    def startup(self) -> Configuration:
+        """The startup configuration."""
+        startup = Configuration(self.cli.kinds)
+        startup.load(self._saved)
+        return startup
 
     def _apply_all(self) -> None:
         for section in self.configuration.everything():
