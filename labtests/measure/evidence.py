@@ -5,10 +5,10 @@ A difference is an integer or it is not there. Missing before or after, a counte
 `unusable` says which. That is never 0.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.counters import GAUGES
@@ -154,6 +154,10 @@ class CycleHop:
     priority: int
 
 
+_OF_COUNTERS = ("changes", "noise", "numbers", "keys_of", "samples_of")
+"""What an Evidence has worked out of its counters alone, whichever flows are looked at."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """Everything one phase of an experiment saw, raw: both snapshots, samples, flows, quiet window.
@@ -251,6 +255,14 @@ class Evidence:
         known = (difference.before, difference.after) != (None, None)
         return known or difference.key in self.shown
 
+    @cached_property
+    def samples_of(self) -> Mapping[Key, tuple[Reading, ...]]:
+        """The samples of each counter, in the order in which they were read."""
+        found: dict[Key, list[Reading]] = {}
+        for reading in self.samples:
+            found.setdefault(reading.key, []).append(reading)
+        return {key: tuple(readings) for key, readings in found.items()}
+
     @property
     def of_rdma(self) -> bool:
         """Whether RDMA was all the traffic."""
@@ -332,9 +344,17 @@ class Evidence:
     @property
     def read_queues(self) -> tuple[int, ...]:
         """Every queue of the bottleneck that was read, and those under load, in order."""
-        keys = (*self.changes, *self.shown)
-        read = {key[3] for key in keys if key[:3] == (*self.bottleneck, "queue") and key[3] >= 0}
-        return tuple(sorted(read | set(self.queues)))
+        keys = self.keys_of.get((*self.bottleneck, "queue"), ())
+        return tuple(sorted({key[3] for key in keys if key[3] >= 0} | set(self.queues)))
+
+    def of_queues(self, queues: Container[int]) -> Self:
+        """The same counters, and the flows into these queues only."""
+        pairs = zip(self.senders, self.flows, strict=False)
+        own = [(place, flow) for place, flow in pairs if place.queue in queues]
+        found = replace(self, senders=tuple(p for p, _ in own), flows=tuple(f for _, f in own))
+        worked_out = {n: v for n, v in vars(self).items() if n in _OF_COUNTERS}
+        vars(found).update(worked_out)
+        return found
 
     def flows_into(self, queue: int) -> tuple[FlowResult, ...]:
         """What the tools said of flows into this queue of the bottleneck."""

@@ -203,9 +203,8 @@ def _unevenly(evidence: Evidence) -> str:
     late_s = AROUND * (rows[-1].end_s - rows[-1].start_s) if rows else 0.0
     shown = sorted(
         (read.time_s, read.value)
-        for read in evidence.samples
+        for read in evidence.samples_of.get(key, ())
         if rows
-        and read.key == key
         and read.value is not None
         and rows[-1].start_s - late_s <= read.time_s <= rows[-1].end_s + late_s
     )

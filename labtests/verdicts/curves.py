@@ -134,7 +134,8 @@ def _marked(evidence: Evidence) -> int | None:
     total = 0
     for each in ecn.marked(evidence):
         begun = None if each.before is None else each.before.value
-        read = (r for r in evidence.samples if r.key == each.key and r.asked_s == rest.asked_s)
+        samples = evidence.samples_of.get(each.key, ())
+        read = (r for r in samples if r.asked_s == rest.asked_s)
         then = next((r.value for r in read), None)
         if begun is None or then is None or not 0 <= then - begun <= (each.increase or 0):
             return None

@@ -150,8 +150,8 @@ def _shown(evidence: Evidence, hop: CycleHop) -> list[_Shown]:
     begin_s, end_s = _sending_s(evidence)
     key = (*hop.out, "queue", hop.queue, c.QUEUE_FORWARDED_PACKETS)
     found = []
-    for reading in evidence.samples:
-        if reading.key == key and begin_s <= reading.time_s <= end_s:
+    for reading in evidence.samples_of.get(key, ()):
+        if begin_s <= reading.time_s <= end_s:
             if reading.value is None:
                 return []
             asked_s = reading.time_s if reading.asked_s is None else reading.asked_s

@@ -84,11 +84,8 @@ def _carried_again(evidence: Evidence, carried: Difference, shut_s: float) -> Fi
     shown_s = shut_s + (evidence.refresh.seconds or 0.0)
     then = [
         (reading.time_s, reading.value)
-        for reading in evidence.samples
-        if reading.key == carried.key
-        and reading.value is not None
-        and reading.asked_s is not None
-        and reading.asked_s >= shown_s
+        for reading in evidence.samples_of.get(carried.key, ())
+        if reading.value is not None and reading.asked_s is not None and reading.asked_s >= shown_s
     ]
     end = None if carried.after is None else carried.after.value
     if not then or end is None:

@@ -223,9 +223,9 @@ def _moments(evidence: Evidence) -> Iterator[FilledMoment]:
     out: Key = (*evidence.bottleneck, "queue", place.queue, c.QUEUE_FORWARDED_PACKETS)
     begun = {r.key: r.value for r in evidence.before if r.key in (sent, out)}
     rounds: dict[float | None, dict[Key, Reading]] = {}
-    for reading in evidence.samples:
-        if reading.key in (sent, out):
-            rounds.setdefault(reading.asked_s, {})[reading.key] = reading
+    for key in (sent, out):
+        for reading in evidence.samples_of.get(key, ()):
+            rounds.setdefault(reading.asked_s, {})[key] = reading
     for each in rounds.values():
         values = [(each[k].value, begun.get(k)) for k in (sent, out) if k in each]
         counts = [now - then for now, then in values if now is not None and then is not None]

@@ -3,7 +3,6 @@ pure, and total on any evidence.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
@@ -117,19 +116,12 @@ def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding
     be lost there, and no more than those dropped: what a host lost of them is not this queue's
     excuse. RDMA has no counter of losses by class."""
     if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
-        yield from datagrams.datagrams_accounted(_of_queues(evidence, queues))
+        yield from datagrams.datagrams_accounted(evidence.of_queues(queues))
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
             yield from datagrams.datagrams_accounted(evidence, dropped_packets=sum(drops))
     if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
-
-
-def _of_queues(evidence: Evidence, queues: list[int]) -> Evidence:
-    """The same, of the flows into these queues."""
-    pairs = zip(evidence.senders, evidence.flows, strict=False)
-    own = [(place, flow) for place, flow in pairs if place.queue in queues]
-    return replace(evidence, senders=tuple(p for p, _ in own), flows=tuple(flow for _, flow in own))
 
 
 def drops_as_expected(

@@ -84,7 +84,7 @@ def _pauses(evidence: Evidence, place: Place) -> dict[float, int]:
 
 def _growth(evidence: Evidence, key: tuple[str, str, str, int, str]) -> dict[float, int]:
     """By when the samples in between were asked for; empty where one has no number."""
-    shown = [(r.asked_s, r.value) for r in evidence.samples if r.key == key]
+    shown = [(r.asked_s, r.value) for r in evidence.samples_of.get(key, ())]
     if any(value is None or asked_s is None for asked_s, value in shown):
         return {}
     known = sorted((asked_s or 0.0, value or 0) for asked_s, value in shown)

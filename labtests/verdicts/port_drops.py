@@ -142,8 +142,8 @@ def port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fin
     port = [d for d in shown if evidence.has(d)]
     by_queue = [
         evidence.change(where, "queue", key[3], key[-1])
-        for key in dict.fromkeys((*evidence.changes, *evidence.shown))
-        if key[:3] == (*where, "queue") and key[-1] == c.QUEUE_DROPPED_PACKETS
+        for key in evidence.keys_of.get((*where, "queue"), ())
+        if key[-1] == c.QUEUE_DROPPED_PACKETS
     ]
     if not port:
         return

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import SchedulingSetting
-from labtests.measure.evidence import Evidence
+from labtests.measure.evidence import Evidence, Key
 from labtests.verdicts import checks, goodput, idle, packets, port_drops
 from labtests.verdicts.outcome import (
     Fact,
@@ -286,13 +286,8 @@ def _growth(
     evidence: Evidence, queue: int, counter: str, within: tuple[float, float]
 ) -> int | None:
     """Between the first and the last sample in a time; None when one has no value or ran back."""
-    values = [
-        r.value
-        for r in evidence.samples
-        if (r.device, r.port, r.scope, r.index) == (*evidence.bottleneck, "queue", queue)
-        and r.counter == counter
-        and _taken_in(r, within)
-    ]
+    key: Key = (*evidence.bottleneck, "queue", queue, counter)
+    values = [r.value for r in evidence.samples_of.get(key, ()) if _taken_in(r, within)]
     known = [v for v in values if v is not None]
     if len(known) < 2 or len(known) != len(values) or known != sorted(known):
         return None

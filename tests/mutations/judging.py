@@ -30,38 +30,77 @@ def _evidence_in(value: Any) -> Iterator[Evidence]:
             yield from _evidence_in(each)
 
 
-def _with_known_changes(was: Evidence, now: Evidence) -> None:
+SNAPSHOTS = ("quiet_before", "before", "after")
+
+
+class _Snapshot:
+    """One of a mutation's snapshots, beside that from which it was made."""
+
+    def __init__(self, was: Evidence, now: Evidence, name: str) -> None:
+        self._name, self._was = name, was
+        self._come: list[Reading] = []
+        self._gone: list[Reading] = []
+        if (news := getattr(now, name)) is not getattr(was, name):
+            before, after = _by_identity(was, name), {id(each) for each in news}
+            self._come = [each for each in news if id(each) not in before]
+            self._gone = [each for number, each in before.items() if number not in after]
+        self.others = frozenset(each.key for each in (*self._come, *self._gone))
+        """The counters of which one has another reading than the other."""
+
+    def of(self, keys: frozenset[Key]) -> tuple[Reading, ...]:
+        """The readings of these counters in the mutation."""
+        gone = {id(each) for each in self._gone}
+        known = _by_key(self._was, self._name)
+        kept = (each for key in keys for each in known.get(key, ()) if id(each) not in gone)
+        return (*kept, *(each for each in self._come if each.key in keys))
+
+
+def _by_identity(was: Evidence, name: str) -> dict[int, Reading]:
+    found: dict[int, Reading] = was.derived.setdefault(f"{name} by identity", {})
+    if not found:
+        found |= {id(each): each for each in getattr(was, name)}
+    return found
+
+
+def _by_key(was: Evidence, name: str) -> dict[Key, list[Reading]]:
+    found: dict[Key, list[Reading]] = was.derived.setdefault(f"{name} by counter", {})
+    if not found:
+        for each in getattr(was, name):
+            found.setdefault(each.key, []).append(each)
+    return found
+
+
+def with_known_changes(was: Evidence, now: Evidence) -> None:
     """What was read as before has the differences that it had: most of each mutation."""
     if (was.start_s, was.end_s) != (now.start_s, now.end_s):
         return
-    idle, first, last = (
-        _others(getattr(was, name), getattr(now, name))
-        for name in ("quiet_before", "before", "after")
-    )
-    now.__dict__["changes"] = _anew(was, now, first | last, "changes")
-    now.__dict__["noise"] = _anew(was, now, idle | first, "noise")
+    parts = {name: _Snapshot(was, now, name) for name in SNAPSHOTS}
+    idle, first, last = (parts[name].others for name in SNAPSHOTS)
+    now.__dict__["changes"] = _anew(was, now, parts, first | last, "changes")
+    now.__dict__["noise"] = _anew(was, now, parts, idle | first, "noise")
+    if was.samples is now.samples:
+        now.__dict__["samples_of"] = was.samples_of
+    if was.shown == now.shown:
+        if now.changes.keys() == was.changes.keys():
+            now.__dict__["keys_of"] = was.keys_of
+        others = first | last
+        reads = (*parts["before"].of(others), *parts["after"].of(others))
+        told = {each.key for each in reads if each.value is not None}
+        now.__dict__["numbers"] = was.numbers - (others - was.shown) | told
 
 
-def _others(olds: tuple[Reading, ...], news: tuple[Reading, ...]) -> frozenset[Key]:
-    """The counters of which one has another reading than the other."""
-    if olds is news:
-        return frozenset()
-    before, after = {id(each) for each in olds}, {id(each) for each in news}
-    apart = [r.key for r in olds if id(r) not in after] + [
-        r.key for r in news if id(r) not in before
-    ]
-    return frozenset(apart)
-
-
-def _anew(was: Evidence, now: Evidence, others: frozenset[Key], name: str) -> dict[Key, Difference]:
+def _anew(
+    was: Evidence,
+    now: Evidence,
+    parts: dict[str, _Snapshot],
+    others: frozenset[Key],
+    name: str,
+) -> dict[Key, Difference]:
     known: dict[Key, Difference] = getattr(was, name)
     if not others:
         return known
-    parts = {
-        each: tuple(r for r in getattr(now, each) if r.key in others)
-        for each in ("quiet_before", "before", "after")
-    }
-    found: dict[Key, Difference] = getattr(replace(now, **parts), name)
+    smaller = replace(now, **{each: part.of(others) for each, part in parts.items()})
+    found: dict[Key, Difference] = getattr(smaller, name)
     return {key: each for key, each in known.items() if key not in others} | found
 
 
@@ -90,7 +129,7 @@ class Judge:
 
     def green(self, was: Evidence, now: Evidence) -> bool:
         """Whether all is as the suite expects it, with this evidence in place of that."""
-        _with_known_changes(was, now)
+        with_known_changes(was, now)
         return self._all_as_expected(was, now)
 
     def _all_as_expected(self, was: Evidence, now: Evidence) -> bool:

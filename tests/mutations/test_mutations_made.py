@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from capturing import Asked, Call, Case
 from harmless import why_harmless
-from judging import Judge, phases
+from judging import Judge, phases, with_known_changes
 from mutating import KINDS, Mutation
 from mutations import LEFT_OUT, ROOT, RUNS, not_captured
 
@@ -112,3 +112,19 @@ def test_what_a_suite_claims_is_not_excused(
     seen = replace(good, name="round 1 of 9, a" if suite.startswith("edge") else good.name)
     for kind in ("frozen", "missing", "swapped ports"):
         assert not why_harmless(suite, Mutation(kind, seen, "", place, counter))
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"probe", "watermarks", "samples", "phase"}))
+def test_what_a_mutation_has_in_common_with_what_it_was_is_not_worked_out_again(
+    good: Evidence, kind: str
+) -> None:
+    for seed in range(10):
+        mutation = KINDS[kind](good, random.Random(seed))
+        if mutation is not None:
+            now, afresh = mutation.seen, replace(mutation.seen)
+            with_known_changes(good, now)
+            assert now.changes == afresh.changes
+            assert now.noise == afresh.noise
+            assert now.numbers == afresh.numbers
+            assert now.keys_of.keys() == afresh.keys_of.keys()
+            assert now.samples_of == afresh.samples_of
