@@ -1,13 +1,15 @@
 """The event loop: ports start frames, frames arrive, timers run out, flows go on."""
 
-from labtests.network.compiled import entered, inlined
+from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.events import next_slot, schedule
 from labtests.network.hosting import next_from_host, packet_at_once, wake_flow
 from labtests.network.pause_frames import pause_frame
 from labtests.network.pausing import forget_pauses, next_expiry
+from labtests.network.planning import end_plan, end_plans, fulfil_plan, go_on
 from labtests.network.rows import (
     clock_at,
     flow_at,
+    host_at,
     port_at,
     queue_at,
 )
@@ -52,25 +54,49 @@ def next_frame(t: State, p: int) -> int:
 
 
 @inlined
+def arrive_from(t: State, p: int) -> None:
+    """A frame of port p is at the far end, be it the one that is planned."""
+    port = port_at(t, p)
+    if port_at(t, port.peer).host != NONE:
+        end_plan(t, port.peer)
+    if port.wire_head == NONE:
+        fulfil_plan(t, p)
+    arrive(t, p)
+
+
+@compiled
+def wake_unplanned(t: State, f: int) -> None:
+    """A timer of flow f is due; nothing is planned any more at the NICs of its ends."""
+    end_plan(t, host_at(t, flow_at(t, f).source).port)
+    end_plan(t, host_at(t, flow_at(t, f).target).port)
+    wake_flow(t, f)
+
+
+@inlined
 def happen(t: State, slot: int) -> None:
     """What the slot stands for happens now."""
     ports = clock_at(t, 0).ports
     p = slot
     k = NONE
+    paced = NONE
     if slot < ports:
         k = next_frame(t, p)
     elif slot < 2 * ports:
-        arrive(t, slot - ports)
+        arrive_from(t, slot - ports)
     elif slot < 3 * ports:
+        end_plan(t, slot - 2 * ports)
         wake_timers(t, slot - 2 * ports)
     elif (slot - 3 * ports) & 1:
-        f = (slot - 3 * ports) >> 1
-        p = flow_at(t, f).lane >> 3
-        k = packet_at_once(t, f)
+        paced = (slot - 3 * ports) >> 1
+        p = flow_at(t, paced).lane >> 3
+        end_plan(t, p)
+        k = packet_at_once(t, paced)
     else:
-        wake_flow(t, (slot - 3 * ports) >> 1)
+        wake_unplanned(t, (slot - 3 * ports) >> 1)
     if k != NONE:
         transmit(t, p, k)
+        if paced != NONE:
+            go_on(t, paced, p, k)
 
 
 @entered
@@ -84,6 +110,8 @@ def advance(t: State, until: int) -> bool:
             slot = next_slot(t, until)
         if slot == NONE:
             clock.now = until
+            clock.turn = NEVER
+            end_plans(t)
             settle(t)
             return True
         happen(t, slot)

@@ -213,6 +213,7 @@ def next_slot(t: State, until: int) -> int:
         return NONE
     clock = clock_at(t, 0)
     clock.now = entry.wakes
+    clock.turn = slot
     clock.woken += 1
     entry.wakes = NEVER
     bucket_at(t, row).head = entry.after

@@ -103,11 +103,18 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.quantum_ps = round(QUANTUM_BYTES * 8 * PS_PER_S / cable.rate_bits_per_s)
         port.pause_quanta = XOFF_QUANTA
         t.control[number].refresh_ps = XOFF_QUANTA * int(port.quantum_ps) // 2
-        port.wire_head = port.wire_tail = port.loud_head = NONE
         port.first = 0xFF
         port.silence = int(isinstance(ends[number ^ 1], HostPort) and not cable.loss)
+        port.plans = int(isinstance(end, HostPort) and not (port.silence or port.rest_parts))
         port.count_bytes = 1
         port.trust = TRUST_NONE
+    _empty_ports(t)
+
+
+def _empty_ports(t: Tables) -> None:
+    """Nothing is under way, queued, paused or planned."""
+    for column in ("wire_head", "wire_tail", "loud_head", "planned", "paced"):
+        t.port[column] = NONE
     for column in ("head", "tail", "ready_head", "ready_tail"):
         t.queue[column] = NONE
     t.queue.weight = 1

@@ -58,9 +58,15 @@ def take_ready(t: State, q: int) -> int:
 
 
 @inlined
+def pace_slot(t: State, f: int) -> int:
+    """The calendar slot of flow f's pace."""
+    return int(3 * clock_at(t, 0).ports + 2 * f + 1)
+
+
+@inlined
 def pace_flow_by(t: State, f: int, time: int) -> None:
     """Flow f may send at `time`, or looks again then."""
-    wake_by(t, 3 * clock_at(t, 0).ports + 2 * f + 1, time)
+    wake_by(t, pace_slot(t, f), time)
 
 
 @inlined

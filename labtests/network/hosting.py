@@ -11,7 +11,7 @@ from labtests.network.datagrams import next_udp_packet, receive_udp, wake_udp
 from labtests.network.flows import host_priority, take_ready
 from labtests.network.packets import free_packet, take
 from labtests.network.receiving import is_discarded, store
-from labtests.network.reliable import next_rc_packet, receive_roce, resume_rc, wake_rc
+from labtests.network.reliable import next_rc_packet, receive_roce, refresh, resume_rc, wake_rc
 from labtests.network.rows import (
     clock_at,
     flow_at,
@@ -44,7 +44,9 @@ def flow_packet(t: State, f: int) -> int:
     """The next packet of flow f, or NONE if it may not send after all."""
     kind = flow_at(t, f).kind
     if kind == RC:
-        return next_rc_packet(t, f)
+        k = next_rc_packet(t, f)
+        refresh(t, f)
+        return k
     if kind == UDP:
         return next_udp_packet(t, f)
     return next_tcp_packet(t, f)

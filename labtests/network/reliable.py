@@ -114,12 +114,11 @@ def whole_messages(t: State, f: int, psn: int) -> int:
 
 @inlined
 def next_rc_packet(t: State, f: int) -> int:
-    """The next data packet of flow f, or NONE if it may not send after all."""
+    """The next data packet of flow f, or NONE if it may not send after all. Then refresh()."""
     flow = flow_at(t, f)
     if flow.life != ACTIVE or (flow.next_psn >= flow.window_psn and not flow.lost):
         return NONE
     if flow.send_at > clock_at(t, 0).now:
-        refresh(t, f)
         return NONE
     psn = psn_to_send(t, f)
     last = ends_message(t, f, psn)
@@ -142,7 +141,6 @@ def next_rc_packet(t: State, f: int) -> int:
     if flow.timeout_at == NEVER and not flow.read:
         arm_timeout(t, f)
     pace(t, f, packet.frame_bytes)
-    refresh(t, f)
     return k
 
 

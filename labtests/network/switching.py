@@ -165,6 +165,20 @@ def is_pressed(t: State, s: int, lane: int) -> bool:
 
 
 @inlined
+def enqueue(t: State, s: int, q: int, k: int) -> None:
+    """Packet k, for which there is room, is the last of queue q of switch s."""
+    queue = queue_at(t, q)
+    packet = packet_at(t, k)
+    append(t, q, k)
+    queue.cells += packet.cells
+    queue.peak_cells = max(queue.peak_cells, queue.cells)
+    if is_dynamic(t, s) and not is_lossless(t, packet.lane):
+        book_lossy(t, q, packet.cells)
+    if queue.packets == 1:  # else its port sends, or is held, and wakes at the end of that
+        wake_port(t, q >> 3)
+
+
+@inlined
 def receive_at_switch(t: State, p: int, k: int) -> None:
     """Packet k has arrived at switch port p: it is in an egress queue, or dropped and counted."""
     port = port_at(t, p)
@@ -187,13 +201,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     if why != KEPT:
         count_drop(t, q, k, why)
         return
-    queue = queue_at(t, q)
-    append(t, q, k)
-    queue.cells += packet.cells
-    queue.peak_cells = max(queue.peak_cells, queue.cells)
-    if is_dynamic(t, port.switch) and not is_lossless(t, packet.lane):
-        book_lossy(t, q, packet.cells)
-    wake_port(t, q >> 3)
+    enqueue(t, port.switch, q, k)
     lane = lane_at(t, packet.lane)
     if not lane.xoff and is_lossless(t, packet.lane) and is_pressed(t, port.switch, packet.lane):
         lane.xoff = 1

@@ -114,6 +114,7 @@ TABLE_TYPES = {
         "widest_shift woken openings",  # the latter two since buckets were looked at: events.py
         "targets",  # columns of the route table
         "free_packet free_packets active_flows due",  # due: a port that may start now
+        "turn",  # the slot that woke last
     ),
     "slot": _record("wakes before after bucket"),  # events.py
     "bucket": _record("head"),
@@ -122,6 +123,7 @@ TABLE_TYPES = {
     "port": _record(
         "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
         "silence silent_run loud_head loud_tail",  # wire.py
+        "plans planned planned_at paced",  # planning.py
         "overhead_bytes impaired",  # DAMAGED: frames that arrive may be lost (impairments.py)
         "rest_parts",  # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
         "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",
@@ -142,8 +144,9 @@ TABLE_TYPES = {
         # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
         first="host switch peer up backlog pfc_pending busy_until held "
         "ps_per_byte propagation_ps overhead_bytes rest_parts gap_ppm wire_head wire_tail silence "
-        "silent_run loud_head loud_tail strict limited levelled turn group_balance "
-        "impaired pfc_on trust rx_packets rx_bytes link_pause edge buffered",
+        "silent_run loud_head loud_tail strict limited levelled group_balance ecn_marked "
+        "impaired pfc_on trust rx_packets rx_bytes link_pause edge buffered "
+        "turn planned planned_at plans paced",  # of NICs
         arrays=(("dscp_dot1p", 64, "i1"), ("edge_queue", 128, "i1"), ("edge_dscp", 128, "i1")),
     ),
     "queue": _record(

@@ -80,8 +80,8 @@ def random_gap(t: State, gap_ppm: int, frame_ps: int) -> int:
 
 
 @inlined
-def put_on_wire(t: State, p: int, k: int) -> None:
-    """Packet k starts on port p now."""
+def start_frame(t: State, p: int, k: int) -> None:
+    """Packet k starts on port p now: when that is free again, and when the packet arrives."""
     port = port_at(t, p)
     packet = packet_at(t, k)
     wire_bytes = packet.frame_bytes + port.overhead_bytes
@@ -94,6 +94,14 @@ def put_on_wire(t: State, p: int, k: int) -> None:
         gap_ppm = max(gap_ppm, TCP_GAP_PPM)
     if gap_ppm:
         port.busy_until += random_gap(t, gap_ppm, wire_bytes * port.ps_per_byte)
+
+
+@inlined
+def put_on_wire(t: State, p: int, k: int) -> None:
+    """Packet k starts on port p now, behind what is on the wire."""
+    start_frame(t, p, k)
+    port = port_at(t, p)
+    packet = packet_at(t, k)
     packet.next = NONE
     if port.wire_head == NONE:
         port.wire_head = k
@@ -150,6 +158,8 @@ def arrive(t: State, p: int) -> None:
         following = port.wire_head = packet_at(t, k).next
     if following != NONE:
         set_up(t, clock_at(t, 0).ports + p, packet_at(t, following).at)
+    elif port.planned != NONE:
+        set_up(t, clock_at(t, 0).ports + p, port.planned_at)
     if not port.silence:
         receive(t, p, k)
 

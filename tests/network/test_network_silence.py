@@ -4,55 +4,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from network_pairs import differences, eventful
 from network_random import MEMORY, NETWORK, NS_PER_US, Case, network_of, set_red, started
 from network_star import Lab
 
 from labtests.network import Network, RcRequest, ReceiveBuffer, Script, SwitchMemory
 from labtests.network.wire import MOST_SILENT
-
-ROWS = {  # numbers of rows in the pool, silence itself, and how wide buckets are and why
-    "port": {"wire_head", "wire_tail", "loud_head", "loud_tail", "silence", "silent_run"},
-    "queue": {"head", "tail"},
-    "control": {"waiting_head", "waiting_tail", "buffer_head", "buffer_tail"},
-    "flow": {"wired_psn"},
-    "clock": {"free_packet", "free_packets", "opened", "bucket_shift", "woken", "openings"},
-}
-COMPARED = (
-    "clock",
-    "port",
-    "queue",
-    "lane",
-    "control",
-    "switch",
-    "host",
-    "flow",
-    "guard",
-    "script",
-)
-
-
-def counters(network: Network) -> dict[str, Any]:
-    """All that the network knows, but for where its packets are in memory."""
-    t = network.tables
-    known = {
-        f"{name}.{field}": getattr(t, name)[field].tolist()
-        for name in COMPARED
-        for field in getattr(t, name).dtype.names
-        if field not in ROWS.get(name, ())
-    }
-    in_flight = len(t.packet) - int(t.clock[0].free_packets)
-    return known | {"in flight": in_flight, "idle": network.idle}
-
-
-def differences(one: Network, other: Network) -> dict[str, tuple[Any, Any]]:
-    here, there = counters(one), counters(other)
-    return {name: (here[name], there[name]) for name in here if here[name] != there[name]}
-
-
-def without_silence(network: Network) -> Network:
-    network.tables.port.silence[:] = 0
-    return network
-
 
 STEP = st.tuples(
     st.sampled_from(
@@ -124,7 +81,7 @@ def test_silence_changes_nothing_at_any_moment(
     case: Case, memory: SwitchMemory, varied: Case
 ) -> None:
     pair = [network_of(case, memory, varied["lossless"]) for _ in range(2)]
-    without_silence(pair[1])
+    eventful(pair[1])
     flows = []
     for network in pair:
         if varied["red"] is not None:

@@ -1,0 +1,53 @@
+"""Two networks in step, one of which saves no events."""
+
+from typing import Any
+
+from labtests.network import Network
+
+ROWS = {  # numbers of rows in the pool, events that are saved, and how wide buckets are and why
+    "port": {
+        *("wire_head", "wire_tail", "loud_head", "loud_tail", "silence", "silent_run"),
+        *("plans", "planned_at"),
+    },
+    "queue": {"head", "tail"},
+    "control": {"waiting_head", "waiting_tail", "buffer_head", "buffer_tail"},
+    "flow": {"wired_psn"},
+    "clock": {"free_packet", "free_packets", "opened", "bucket_shift", "woken", "openings"},
+}
+COMPARED = (
+    "clock",
+    "port",
+    "queue",
+    "lane",
+    "control",
+    "switch",
+    "host",
+    "flow",
+    "guard",
+    "script",
+)
+
+
+def counters(network: Network) -> dict[str, Any]:
+    """All that the network knows, but for where its packets are in memory."""
+    t = network.tables
+    known = {
+        f"{name}.{field}": getattr(t, name)[field].tolist()
+        for name in COMPARED
+        for field in getattr(t, name).dtype.names
+        if field not in ROWS.get(name, ())
+    }
+    in_flight = len(t.packet) - int(t.clock[0].free_packets)
+    return known | {"in flight": in_flight, "idle": network.idle}
+
+
+def differences(one: Network, other: Network) -> dict[str, tuple[Any, Any]]:
+    here, there = counters(one), counters(other)
+    return {name: (here[name], there[name]) for name in here if here[name] != there[name]}
+
+
+def eventful(network: Network) -> Network:
+    """Each frame that starts, and each that arrives, has an event of its own."""
+    network.tables.port.silence[:] = 0
+    network.tables.port.plans[:] = 0
+    return network
