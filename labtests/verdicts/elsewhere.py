@@ -1,8 +1,9 @@
 """Where packets were lost while a link was down: by the switch that it failed at, or elsewhere.
 
 What takes the way that fails is lost by the switch that has no way left for it, or on the cut
-cable. All else is held as in any phase: other cables carry what is put into them, no queue of
-another switch drops, and hosts miss no more packets than that switch has lost.
+cable. All else is held as in any phase: other cables carry what is put into them, no NIC, no cable
+and no other port counts a loss, no queue of another switch drops, and hosts miss no more packets
+than that switch has lost.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,9 @@ def nothing_lost_elsewhere(evidence: Evidence) -> Iterator[Finding]:
     """No packet of the flows but by the switches of the ports that failed."""
     failed = frozenset(evidence.failure.ports if evidence.failure else ())
     yield from sound.cables_carried(evidence, but=failed)
+    for station in path.of_part(evidence, "NIC", "cable", "switch port"):
+        if failed.isdisjoint(station.ends):
+            yield from sound.kept(station)
     yield from _others_kept(evidence, {device for device, _ in failed})
     yield from _none_else_missing(evidence, {device for device, _ in failed})
 

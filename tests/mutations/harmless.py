@@ -125,7 +125,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "twice as many as were marked, within 2 %",
-        kind="one less",
+        kind="one less|more",
         place="receiver's host",
         counter="ip_in_ce_packets",
         suite="tunnels.marks.*",
@@ -148,13 +148,13 @@ DECLARED: tuple[Harmless, ...] = (
         "of a whole host: NICs count the packets of the class that it sent, and got",
         kind="device stands still",
         place=".* host",
-        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|tcp_|thresholds|verbs).*",
+        suite="(dcbx|dcqcn|deadlock|early|marking|mixed|pfc_escape|s1_|tcp_|thresholds|verbs).*",
     ),
     Harmless(
         "that traffic goes on is claimed of a ring: its own cables are held against each other, "
         "and the tools tell what came out of it",
         kind="device stands still",
-        place="bottleneck|sender's (NIC|switch port)",
+        place="bottleneck|between switches|sender's (NIC|switch port)",
         suite="(deadlock|pfc_escape).*",
     ),
     Harmless(
@@ -274,6 +274,27 @@ DECLARED: tuple[Harmless, ...] = (
         counter="pfc_(rx|tx)_frames",
     ),
     Harmless(
+        "what a host is sent is asked, and not that it pauses its own port",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="pfc_rx_frames",
+        suite="(early|pauses_of|scale|victim).*",
+    ),
+    Harmless(
+        "what a host sends is warned of, and not what it is sent",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="pfc_tx_frames",
+        suite="early.*",
+    ),
+    Harmless(
+        "the storm is warned of, however long it was",
+        kind="more|twice or negative",
+        phase="experiment storms, early warning",
+        counter="pfc_rx_frames",
+        suite="early.*",
+    ),
+    Harmless(
         "that a port paused, or was paused, is asked here, and not how often",
         kind="one less|more|halved|samples",
         suite="(deadlock|pauses_of|pause_timeout|pfc_watchdog|pfc_escape|victim).*",
@@ -300,6 +321,28 @@ DECLARED: tuple[Harmless, ...] = (
         kind="tool",
         phase="experiment one way fails",
         counter="a row (still|a tenth)|no rows|one datagram fewer",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "as few as other packets that ports count, and NICs",
+        kind="lost uncounted|one less|more",
+        phase="experiment one way fails",
+        place="before .*",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "what the switch drops that has lost a way is told, and not judged",
+        kind=COUNTED,
+        phase="experiment one way fails",
+        place="between switches",
+        counter="dropped_packets",
+        suite="link_failure.*",
+    ),
+    Harmless(
+        "what came to a host is told by its tools, and by its NIC",
+        kind="device stands still",
+        phase="experiment one way fails",
+        place=".* host",
         suite="link_failure.*",
     ),
     Harmless(
@@ -339,9 +382,24 @@ DECLARED: tuple[Harmless, ...] = (
         "that ways are fast is claimed, and that their queues dropped nothing: what ports count "
         "beside these, NICs of RDMA would have missed",
         kind=COUNTED,
-        phase="experiment hosts to one other each",
+        phase="experiment (hosts to one other each|many queue pairs)",
         place="between switches|.*switch port",
         counter="dropped_bytes|dropped_by_watchdog|buffer_dropped_.*",
+        suite="paths.*",
+    ),
+    Harmless(
+        "no CNP is asked of: its queue is not that of a load",
+        kind=COUNTED,
+        phase="experiment (hosts to one other each|many queue pairs)",
+        counter="dropped_packets",
+        suite="paths.*",
+        beside=True,
+    ),
+    Harmless(
+        "by which ways they went is told by ports, however often one was sent again",
+        kind="stale|twice or negative",
+        phase="experiment many queue pairs",
+        counter=REPEATED,
         suite="paths.*",
     ),
     Harmless(
@@ -482,14 +540,21 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "of RoCE that a port drops beside its queues NICs see the gap, and are asked",
         kind=COUNTED,
-        phase="experiment (RoCE at the edge|many queue pairs)",
-        counter="buffer_dropped_.*",
-        suite="(edge|paths).*",
+        phase="experiment (RoCE at the edge|many queue pairs|PFC and DCQCN)",
+        counter="(buffer|wred)_dropped_.*",
+        suite="(edge|paths|victim).*",
     ),
     Harmless(
         "in which queue packets are is claimed, to some of them, and not that none is lost",
-        kind="lost uncounted|missing|stale|twice or negative|tool",
+        kind="lost uncounted|lost and counted|missing|stale|twice or negative|tool",
         counter="|buffer_.*|one datagram fewer|a row .*|no rows",
+        suite="tunnels.the_class.*",
+    ),
+    Harmless(
+        "in which queue packets are is claimed, and nothing of marks",
+        kind=COUNTED,
+        place="receiver's host",
+        counter="ip_in_ce_packets",
         suite="tunnels.the_class.*",
     ),
     Harmless(
@@ -560,8 +625,8 @@ DECLARED: tuple[Harmless, ...] = (
         "what a paced flow sent in all is held against what it was asked; its rows are not",
         kind="tool",
         counter="a row .*|no rows",
-        suite="(below|dcbx|early|marking|mixed|overload|pause|pfc_watchdog|s1_|s3_|sched|"
-        "priority_tags|thresh|verbs).*",
+        suite="(below|dcbx|early|limited|link_failure|marking|mixed|overload|pause|pfc_watchdog|s1_|"
+        "s3_|sched|priority_tags|thresh|verbs).*",
     ),
     Harmless(
         "switches are asked here, and no socket",
@@ -628,7 +693,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "what leaves a ring to a host is told by its NIC",
-        kind="one less|more|frozen|halved|swapped .*|samples",
+        kind="one less|more|frozen|halved|reset|wrapped|stale|missing|swapped .*|samples",
         suite="(deadlock|pfc_escape).*",
         place="bottleneck|sender's switch port",
         counter="forwarded_packets",
@@ -697,7 +762,8 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="bottleneck",
         counter="forwarded_packets|queue_length_packets",
-        suite="(dcbx|early|pause|pfc_and|pfc_watchdog|priority_tags|roce_mode|s2_|verbs).*",
+        suite="(dcbx|early|mixed|overload|pause|pfc_and|pfc_watchdog|priority_tags|roce_mode|s1_|s2_|"
+        "verbs).*",
     ),
     Harmless(
         "of the probe in the load's own class, by which the control is red all the same; that of "
@@ -906,14 +972,14 @@ DECLARED: tuple[Harmless, ...] = (
         "TCP sends again what its host loses, and is held to a bound over the whole time",
         kind="lost uncounted|tool",
         place="before the NIC|tool",
-        counter="|a row (still|a tenth)",
+        counter="|a row (still|a tenth)|no rows",
         suite="tcp_.*",
     ),
     Harmless(
         "a queue pair of this phase loses on purpose, and sends again: how often is not asked",
-        kind=ONE,
+        kind=COUNTED,
         phase="experiment RP off .*",
-        counter="out_of_sequence|packet_seq_err|duplicate_request|implied_.*|local_ack_.*",
+        counter="out_of_sequence|packet_seq_err|duplicate_request|implied_.*|local_ack_.*|rnr_.*",
         suite="s3_.*",
     ),
     Harmless(
@@ -1016,6 +1082,84 @@ DECLARED: tuple[Harmless, ...] = (
         kind=f"{COUNTED}|lost uncounted|device stands still",
         phase="control one sender with .*",
         suite="scale.*",
+    ),
+    Harmless(
+        "a phase in which a queue's counter has to count drops: of other ports nothing is asked",
+        kind=COUNTED,
+        place="elsewhere",
+        phase="control no PFC, .*",
+        suite="scale.*",
+    ),
+    Harmless(
+        "no CNP is asked of PFC alone",
+        kind=COUNTED,
+        phase="experiment PFC alone",
+        counter="(rp|np)_.*",
+        suite="pfc_and.*",
+    ),
+    Harmless(
+        "how many packets met which length is known but for the few at its ends",
+        kind="one less",
+        phase="experiment a step",
+        place="bottleneck",
+        counter="marked_packets",
+        suite="marking_curve.*",
+    ),
+    Harmless(
+        "marks of the queue are asked, and not the port's sum of them",
+        kind="samples",
+        place="bottleneck",
+        counter="ecn_marked_packets",
+        suite="marking_curve.*",
+    ),
+    Harmless(
+        "the share of a queue is held against bounds a hundred thousand packets wide",
+        kind="one less|more",
+        place="bottleneck",
+        counter="forwarded_packets",
+        suite="limited_queue.*",
+    ),
+    Harmless(
+        "what a queue held is known but for a packet on the wire; no load comes in at its own port",
+        kind="one less|stale",
+        place="bottleneck",
+        counter="forwarded_packets|buffer_dropped_in_packets",
+        suite="thresholds.*",
+    ),
+    Harmless(
+        "a lossy class drops, and how much is not asked",
+        kind="more",
+        place="bottleneck",
+        counter="dropped_(packets|bytes)",
+        suite="mixed.*",
+    ),
+    Harmless(
+        "who starves is asked, and what its queue drops; not that none is sent again",
+        kind="lost and counted",
+        place="receiver's NIC",
+        counter=REPEATED,
+        suite="deaf.*",
+    ),
+    Harmless(
+        "marks and CNPs are asked in all, and not when",
+        kind="samples",
+        place="receiver's NIC",
+        counter="np_.*",
+        suite="s2_.*",
+    ),
+    Harmless(
+        "a receiver of TCP sends acknowledgements: what it sends again is no segment of a load",
+        kind="lost and counted",
+        place="receiver's host",
+        counter="tcp_retransmitted_segments",
+        suite="tcp_.*",
+    ),
+    Harmless(
+        "which ways are taken is told by ports between switches",
+        kind="swapped queues",
+        place="bottleneck",
+        counter="forwarded_packets",
+        suite="paths.*",
     ),
 )
 

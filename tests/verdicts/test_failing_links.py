@@ -22,6 +22,8 @@ def at_hosts(seen, leaf):
         ("a", "eth0", "priority", 0, c.TX_PACKETS): 2 * STRAY,
         ("r", "eth0", "priority", 0, c.RX_PACKETS): 2 * STRAY,
     }
+    for host in ("a", "b", "r"):
+        grown[host, "eth0", "port", None, c.NIC_RX_DISCARDED_PACKETS] = 0
     for place in seen.senders:
         strays = 2 * STRAY if place.device == "a" else 0
         grown[place.device, "eth0", "priority", place.priority, c.RX_PACKETS] = 0
@@ -173,6 +175,31 @@ def test_a_way_that_does_not_fail_loses_nothing_meanwhile(how, outcome, says):
     for words in says:
         assert words in verdict.because
     assert out_of_balance(two_ways(**how)) or outcome == "fail"
+
+
+@pytest.mark.parametrize(
+    ("where", "counter", "outcome"),
+    [
+        (("r", "eth0"), c.NIC_RX_DISCARDED_PACKETS, "fail"),
+        (("r", "eth0"), c.RX_CRC_ERRORS, "fail"),
+        (("sw", "in2"), c.RX_CRC_ERRORS, "fail"),
+        (("sw", "in1"), c.RX_CRC_ERRORS, "pass"),
+    ],
+    ids=["a NIC", "the last cable", "a cable of the other way", "the cable that fails"],
+)
+def test_what_does_not_fail_counts_no_loss_meanwhile(where, counter, outcome):
+    seen, key = two_ways(), (*where, "port", None, counter)
+    old = reading(key, 0, 0.0).key
+    grown = {
+        name: (
+            *(r for r in getattr(seen, name) if r.key != old),
+            reading(key, 4 + (name == "after"), time_s),
+        )
+        for name, time_s in (("quiet_before", 9.0), ("before", 9.5), ("after", 16.0))
+    }
+    verdict = healed(replace(seen, **grown))
+    assert verdict.outcome == outcome, verdict.because
+    assert outcome == "pass" or f"{' '.join(where)}" in verdict.because
 
 
 def test_where_nobody_counts_what_came_in_nobody_knows_where_it_was_lost():
