@@ -24,7 +24,7 @@ ELSEWHERE = (0.25, 0.75)  # of what fills the queue: where the step is not
 @pytest.mark.requires(
     switches=("pfc", "trust", "ecn", "ecn_in_bytes", "pfc_counters", "queue_counters")
 )
-@pytest.mark.covers("E2", "E3", "E4")
+@pytest.mark.covers("E2", "E3", "E4", "E5")
 def test_marks_follow_the_curve_while_a_held_queue_fills(incast):
     """Marking curve: a queue that fills marks none below Kmin, all above Kmax, else by length."""
     incast.trust_dscp()

@@ -46,7 +46,7 @@ def two_classes(incast):
 
 
 @by_pauses
-@pytest.mark.covers("B1", "B4", "B11", "B13", "B15")
+@pytest.mark.covers("B1", "B4", "B11", "B13", "B15", "C20")
 def test_a_slow_receiver_holds_its_senders_and_is_named(incast):
     """A slow receiver: its pauses go back to the senders, nothing is lost, and it is named."""
     held, _, storm, traffic = two_classes(incast)
