@@ -124,7 +124,7 @@ def test_only_a_group_that_its_class_reaches_and_that_has_headroom_pauses(
     lab: SimulatedLab,
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     assert network.pfc("Ethernet0") == ("on", frozenset({3, 4}))
     entry = chassis.db.tables["PORT_QOS_MAP"]["Ethernet0"]
     chassis.change(lambda: entry.update(pfc_enable="3,5"))  # TC 5 goes into PG 0 (AZURE)
@@ -138,7 +138,7 @@ def test_only_a_group_that_its_class_reaches_and_that_has_headroom_pauses(
 
 def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
     chassis = box(lab).chassis
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     lab.advance(2_000_000_000)
     assert chassis.db.tables["PORT_QOS_MAP"] == {}
@@ -275,7 +275,7 @@ def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
     lab: SimulatedLab, held: PolledWatermarks
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     loaded(lab, 5)
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     peak = network.queue_counters("Ethernet0")[3].peak_cells * CELL_BYTES
@@ -290,7 +290,7 @@ def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
     lab: SimulatedLab, held: PolledWatermarks
 ) -> None:
     chassis = box(lab).chassis
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     loaded(lab, 5)
     held.clear("q_shared_uni")
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "0"

@@ -1,7 +1,8 @@
 """How programs made with click and tabulate print: tables, and complaints about words."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from inspect import signature
 from typing import Any
 
 from labtests.simlab.linux.calls import Call
@@ -54,6 +55,18 @@ def expect_root(call: Call) -> None:
     """Raise Refused for anybody else."""
     if call.process.user != "root":
         raise Refused("Root privileges are required for this operation\n")
+
+
+def called(path: str, act: Callable[..., Any], *given: Any) -> Any:
+    """What a command does with its own first argument and the words behind its name. Raises
+    Refused where these are too many, or too few."""
+    try:
+        signature(act).bind(*given)
+    except TypeError as wrong:
+        if str(wrong).startswith("missing"):
+            raise usage(path, "Missing argument.") from None
+        raise usage(path, f"Got unexpected extra argument ({given[-1]})") from None
+    return act(*given)
 
 
 def chosen(

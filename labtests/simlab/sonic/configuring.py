@@ -178,7 +178,7 @@ CONFIG: Mapping[str, Callable[..., str | Program]] = {
     "interface shutdown": lambda box, port: _of_port(box, port, "admin_status", "down"),
     "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
     "save": save,
-    "qos reload": lambda box: box.change(box.db.reload_qos) or "",
+    "qos reload": lambda box: box.change(lambda: box.db.load("qos reload")) or "",
     "ecn": ecn,
     **{f"pfcwd {verb}": act for verb, act in watchdog.CHANGES.items()},
 }
