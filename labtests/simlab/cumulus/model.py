@@ -153,7 +153,9 @@ def _roce(mode: str, told: Tree) -> Tree:
         "mapping": {DEFAULT: {"trust": "both"}},
     }
     if mode == "lossless":
-        qos["pfc"] = {DEFAULT: {"switch-priority": lossless, **_BOTH_WAYS}}
+        cable_m = told.get("roce", {}).get("cable-length", 100)
+        paused = {"switch-priority": lossless, "cable-length": cable_m, **_BOTH_WAYS}
+        qos["pfc"] = {DEFAULT: paused}
         own = {"roce-lossless": {"memory-percent": 50, "switch-priority": lossless}}
         qos["traffic-pool"] = {"default-lossy": {"memory-percent": 50}, **own}
     return {"qos": qos}
