@@ -203,6 +203,18 @@ class BufferThresholds:
     reserved: Count | None = None
     headroom: Count | None = None
 
+    def memory(self, pool_bytes: int | None) -> "PriorityMemory":
+        """What the priority may hold then, in a pool of this size. The unit is bytes."""
+        exponent = self.dynamic_exponent
+        return PriorityMemory(
+            priority=self.priority,
+            headroom_bytes=self.headroom,
+            reserved_bytes=self.reserved,
+            static_bytes=self.static,
+            alpha=None if exponent is None else 2.0**exponent,
+            pool_bytes=pool_bytes,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityMemory:

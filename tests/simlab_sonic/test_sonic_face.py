@@ -24,6 +24,7 @@ from labtests.simlab.sonic.watermarks import PolledWatermarks
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 LEFT = ("lldp",)
+DOWN = {"admin_status": "down"}
 TABLES = {
     "pfc_counters.given-01": "pfc counters",
     "wred_counters.given-05": "queue wredcounters",
@@ -89,6 +90,25 @@ def test_a_display_has_the_columns_that_are_recorded(lab: SimulatedLab, name: st
     _, (recorded, *_) = table(recording(name))
     _, (printed, *_) = table(shown(lab, TABLES[name]).splitlines())
     assert printed == recorded
+
+
+def test_drops_are_shown_as_recorded_but_for_counters_of_reasons(lab: SimulatedLab) -> None:
+    file = ROOT.parent / "sonic-face" / "drop-counts.txt"
+    lines = file.read_text(encoding="utf-8").splitlines()[2:]
+    _, (heads, *rows) = table(lines)
+    assert tabulated(heads, rows).splitlines() == lines[:5]
+    chassis = box(lab).chassis
+    chassis.write("PORT", {"Ethernet8": chassis.db.entry("PORT", "Ethernet8") | DOWN})
+    text = shown(lab, "dropcounters counts")
+    _, (printed, *ports) = table(text.splitlines())
+    assert printed == heads[:6]
+    assert [row[:2] for row in ports] == [
+        ["Ethernet0", "U"],
+        ["Ethernet4", "U"],
+        ["Ethernet8", "X"],
+    ]
+    assert {cell for row in ports for cell in row[2:]} == {"0"}
+    assert text.endswith("\n\n")
 
 
 def counted(lab: SimulatedLab) -> tuple[int, int]:

@@ -43,6 +43,14 @@ def number(path: str, text: str, low: int, high: int) -> str:
     return text
 
 
+def choice(path: str, name: str, text: str, words: Sequence[str]) -> str:
+    """One of these words. Raises Refused."""
+    if text not in words:
+        known = ", ".join(map(repr, words))
+        raise usage(path, f"Invalid value for {name}: {text!r} is not one of {known}.")
+    return text
+
+
 def confirmed(call: Call, question: str) -> Generator[Pause, None, None]:
     """Somebody says yes. Raises Refused."""
     call.out(question)

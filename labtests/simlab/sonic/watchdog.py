@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from labtests.network import PfcWatchdog
-from labtests.simlab.linux.clicking import number, tabulated, usage
+from labtests.simlab.linux.clicking import choice, number, tabulated, usage
 from labtests.simlab.linux.options import Refused, read_options
 from labtests.simlab.sonic.chassis import SonicChassis
 
@@ -53,10 +53,10 @@ def _config(box: SonicChassis, *ports: str) -> str:
 
 def _start(box: SonicChassis, *given: str) -> str:
     options, words = read_options(given, "-a,--action= -r,--restoration-time=")
-    action, told = {"action": options["a"]} if "a" in options else {}, ""
-    if not {*action.values()} <= {"drop", "forward", "alert"}:
-        problem = f"{options['a']!r} is not one of 'drop', 'forward', 'alert'."
-        raise usage("pfcwd start", f"Invalid value for '--action' / '-a': {problem}")
+    entry, told = dict[str, str](), ""
+    if "a" in options:
+        known = ("drop", "forward", "alert")
+        entry["action"] = choice("pfcwd start", "'--action' / '-a'", options["a"], known)
     if not words:
         raise usage("pfcwd start", 'Missing argument "DETECTION_TIME".')
     *ports, detection = words
@@ -65,8 +65,8 @@ def _start(box: SonicChassis, *given: str) -> str:
         options["r"] = str(2 * int(detection))
         told = "restoration time not defined; default to 2 times detection time: "
         told += f"{options['r']} ms\n"
-    restoration = number("pfcwd start", options["r"], 100, 60_000)
-    entry = {"detection_time": detection, "restoration_time": restoration, **action}
+    entry["detection_time"] = detection
+    entry["restoration_time"] = number("pfcwd start", options["r"], 100, 60_000)
     if unknown := [port for port in ports if port not in (*box.ports, "all")]:
         lines = "\n".join(["Failed to run command, invalid options:", *unknown])
         raise Refused(status=1, printed=f"{lines}\n")
@@ -74,10 +74,10 @@ def _start(box: SonicChassis, *given: str) -> str:
     enabled = [p for p in meant if "pfc_enable" in box.db.entry("PORT_QOS_MAP", p)]
     told += "".join(f"SKIPPED: PFC is not enabled on port: {port}\n"
                     for port in meant if port not in enabled)  # fmt: skip
-    kept = {port: box.db.entry("PFC_WD", port).get("pfc_stat_history") for port in enabled}
-    box.write("PFC_WD", {port: {} for port in enabled})
-    for port, history in kept.items():
-        box.write("PFC_WD", {port: {**entry, "pfc_stat_history": history or "disable"}})
+    for port in enabled:
+        history = box.db.entry("PFC_WD", port).get("pfc_stat_history", "disable")
+        box.write("PFC_WD", {port: {}})
+        box.write("PFC_WD", {port: {**entry, "pfc_stat_history": history}})
     return told
 
 

@@ -193,6 +193,10 @@ class Chassis(ABC):
         """Packets that were dropped on their way in."""
         return self.statistics.drops(port).input_drops
 
+    def dropped_out(self, port: str) -> int:
+        """Packets that its queues dropped."""
+        return sum(each.dropped_packets for each in self.statistics.queues(port))
+
     def lldp_neighbour(self, port: str) -> Announced | None:
         """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
         a cable, or while the port is shut down."""
