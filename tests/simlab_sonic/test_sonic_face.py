@@ -333,3 +333,34 @@ def test_polls_are_as_configured_and_a_reboot_forgets_all(
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     assert cell(lab, "pg_headroom", "Ethernet4", "PG3") == "N/A"
+
+
+@pytest.mark.parametrize(
+    ("action", "drops", "goes_on"),
+    [("drop", True, False), ("forward", False, True), ("alert", False, False)],
+)
+def test_a_storm_is_met_by_the_action_that_the_watchdog_was_started_with(
+    lab: SimulatedLab, action: str, *, drops: bool, goes_on: bool
+) -> None:
+    called(lab, "config qos reload")
+    called(lab, f"pfcwd start --action {action} Ethernet0 100 -r 200")
+    for name in "AC":
+        nic = lab.network.nic(name, "eth0")
+        nic.set_trust("dscp")
+        nic.set_pfc(frozenset({3}))
+    lab.network.start_udp(
+        UdpRequest(device="A", interface="eth0", destination="192.168.10.10", tos=3 << 2,
+                   rate_bits_per_s=1e7, datagram_bytes=1000)
+    )  # fmt: skip
+    ms, queue = 10**6, lab.network.switch("SN2700").queue_counters
+    stop = lab.timeline.now_ns + 600 * ms
+    lab.network.nic("C", "eth0").flow_control.storm(frozenset({3}), period_us=100, stop_ns=stop)
+    lab.advance(300 * ms)
+    before = queue("Ethernet0")[3]
+    lab.advance(200 * ms)
+    after = queue("Ethernet0")[3]
+    row = called(lab, "pfcwd show stats -e Ethernet0:3").splitlines()[-1].split()
+    assert row[:3] == ["Ethernet0:3", "stormed", "1/0"]
+    assert (after.dropped_packets > before.dropped_packets) == drops
+    assert (after.forwarded_packets > before.forwarded_packets) == goes_on
+    assert (row[3] != "0/0") == drops
