@@ -2,12 +2,15 @@
 back, one revision at a time, and what somebody else has configured stays as it is."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from in_process import InProcessLab, opened
 from switch_over_ssh import (
     OFF,
     ON,
+    ROOT,
     expect_counted,
     expect_lie_found_out,
     expect_negotiation_refused,
@@ -43,7 +46,7 @@ from labtests.core.errors import CommandRejected, LabError
 from labtests.core.headroom import headroom_for
 from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
-from labtests.inventory import Endpoint
+from labtests.inventory import Endpoint, load
 from labtests.lab.lab import Lab
 from labtests.profile import ProfileFile
 from labtests.profile.planning import made, planned
@@ -512,6 +515,24 @@ def test_the_length_of_a_cable_is_set_beside_pauses_and_goes_back(lab, simulated
         assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")) == LOSSLESS_ROCE
     assert everything(lab) == before
     assert lab.overridden == []
+
+
+def test_a_run_has_buffers_for_the_cables_of_the_testbed(tmp_path):
+    testbed = load(ROOT / "testbeds" / f"{TESTBED}.yaml")
+    links = tuple(replace(link, length_m=299.5) for link in testbed.links)
+    testbed = replace(testbed, links=links)
+    with InProcessLab(testbed, seed=1) as simulated:
+        chassis = simulated.lab.devices[BOX].chassis
+        with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+            incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
+            applied(lab, "set qos pfc mine cable-length 400",
+                    "set interface swp2 qos pfc profile mine")  # fmt: skip
+            before = everything(lab)
+            with lab.restoring():
+                incast.lossless_on_the_way(3)
+                assert chassis.headroom_cells("swp1") == headroom_for(25e9, 300)
+                assert chassis.headroom_cells("swp2") == headroom_for(25e9, 400)
+            assert everything(lab) == before
 
 
 @pytest.mark.parametrize("length", [0, 100_001])
