@@ -4,6 +4,7 @@ equality is how a read-back is judged.
 What devices count is in readings.py, what a workload saw in flows.py, what a NIC shows in nic.py.
 """
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
@@ -54,6 +55,9 @@ other priorities than the lossless ones."""
 class WatchdogTimes:
     """When a queue that pauses keep from sending is shut, and when it is served again.
 
+    `action` is what becomes of its packets meanwhile: dropped, sent in spite of the pauses
+    (forward), or left waiting, and the storm only counted (alert).
+
     Shut: after interval_ms x shutdown_multiplier. Served again: when no pause came for interval_ms
     x auto_restore_multiplier, or interval_ms x fixed_restore_multiplier after it was shut, whatever
     comes (0: never by that; None: the device has a rule of its own, which cannot be set). NX-OS has
@@ -66,6 +70,34 @@ class WatchdogTimes:
     shutdown_multiplier: Annotated[int, range(1, 60_001)]
     auto_restore_multiplier: Annotated[int, range(60_001)] | None
     fixed_restore_multiplier: Annotated[int, range(60_001)] | None
+    action: Literal["drop", "forward", "alert"] = "drop"
+
+    @classmethod
+    def of_ms(cls, shut_after: int, quiet: int, *, on: bool = True) -> "WatchdogTimes":
+        """Of a device that has the products."""
+        unit = math.gcd(shut_after, quiet)
+        return cls(
+            on=on,
+            interval_ms=unit,
+            shutdown_multiplier=shut_after // unit,
+            auto_restore_multiplier=quiet // unit,
+            fixed_restore_multiplier=0,
+        )
+
+    @property
+    def shut_after_ms(self) -> int:
+        """How long pauses keep a queue from sending until it is shut."""
+        return self.interval_ms * self.shutdown_multiplier
+
+    @property
+    def quiet_ms(self) -> int:
+        """How long no pause came when it is served again; 0: never by that, or nobody tells."""
+        return self.interval_ms * (self.auto_restore_multiplier or 0)
+
+    @property
+    def fixed_ms(self) -> int:
+        """How long it is shut at most; 0: no limit, or nobody tells."""
+        return self.interval_ms * (self.fixed_restore_multiplier or 0)
 
     def suiting(self, now: "WatchdogTimes") -> "WatchdogTimes":
         """The same, but for what a device with the times of `now` has rules of its own for."""
@@ -170,6 +202,18 @@ class BufferThresholds:
     xon: Count | None = None
     reserved: Count | None = None
     headroom: Count | None = None
+
+    def memory(self, pool_bytes: int | None) -> "PriorityMemory":
+        """What the priority may hold then, in a pool of this size. The unit is bytes."""
+        exponent = self.dynamic_exponent
+        return PriorityMemory(
+            priority=self.priority,
+            headroom_bytes=self.headroom,
+            reserved_bytes=self.reserved,
+            static_bytes=self.static,
+            alpha=None if exponent is None else 2.0**exponent,
+            pool_bytes=pool_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,7 +95,7 @@ MTU = Kind[int]("mtu", "a host port with an MTU, in bytes of an IP packet")
 FRAME_LIMIT = Kind[int | None](
     "frame_limit", "a switch port that passes frames up to a length, FCS included"
 )
-CABLE_LENGTH = Kind[int]("cable_length", "a host port that sizes its buffers by the cable's length")
+CABLE_LENGTH = Kind[int]("cable_length", "a port that sizes its buffers by the cable's length")
 HEADROOM = Kind[Headrooms](
     "headroom", "a switch port whose headroom can be set per priority, in memory cells"
 )

@@ -22,7 +22,7 @@ from labtests.capabilities.facts import (
 )
 from labtests.capabilities.readings import ClockReading, Reading
 from labtests.capabilities.records import PortMemory
-from labtests.capabilities.settings import DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
+from labtests.capabilities.settings import CABLE_LENGTH, DCBX, DSCP_MAP, PFC, QUEUE_MAP, TRUST, Kind
 from labtests.check.finding import Unknown
 from labtests.check.rights import Rights, rights
 from labtests.core.errors import CommandRejected, DeviceError, LabError
@@ -41,6 +41,9 @@ Able = TypeVar("Able")
 
 COMPARED: tuple[Kind[Any], ...] = (PFC, TRUST, DSCP_MAP, DCBX)
 """Settings that have to be the same at both ends of a cable."""
+
+HELD_AGAINST_CABLES: tuple[Kind[Any], ...] = (CABLE_LENGTH,)
+"""Settings that have to suit the cable of the testbed file."""
 
 COMPARED_WHOLE: tuple[Kind[Any], ...] = (QUEUE_MAP,)
 """Settings of a whole device that have to be the same at both ends of a cable between switches."""
@@ -144,7 +147,8 @@ def may_not(lab: Lab, device: Device) -> tuple[str, ...] | Unknown:
 
 
 def _settings(lab: Lab, device: Device) -> Asking[dict[tuple[str, str], object]]:
-    each = [(port.interface, kind) for port in device.ports for kind in COMPARED]
+    kinds = (*COMPARED, *HELD_AGAINST_CABLES)
+    each = [(port.interface, kind) for port in device.ports for kind in kinds]
     each += [("", kind) for kind in COMPARED_WHOLE]
     return by_name(
         {

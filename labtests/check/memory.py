@@ -29,6 +29,18 @@ def memory(lab: CheckedLab) -> Iterator[CheckFinding]:
         elif told is not None:
             yield from _headroom(lab, at, told, (end, link))
             yield from _reach(lab, at, told, end)
+        yield from _cable(lab, at, end, link)
+
+
+def _cable(lab: CheckedLab, at: Subject, end: Endpoint, link: Link) -> Iterator[CheckFinding]:
+    """A lossless port that sizes its buffers by the length of its cable has to know it."""
+    told_m, lossless = lab.setting(end, "cable_length"), _lossless(lab, end)
+    if isinstance(lossless, Unknown) or not lossless or not isinstance(told_m, int):
+        return
+    if told_m < link.length_m:
+        problem = f"it is lossless, with buffers for a cable of {told_m} m, and has one of "
+        remedy = "`labtests apply` a profile with this buffer.cable_m, or correct length_m"
+        yield at.says("warning", f"{problem}{link.length_m:g} m", remedy)
 
 
 def _lossless(lab: CheckedLab, end: Endpoint) -> frozenset[int] | Unknown:

@@ -18,6 +18,7 @@ BLANK_OR_RULER = re.compile(r"^[-\s]*$")
 LONGEST_LINE = 10_000  # characters: one of /proc/net/netstat has 3000
 MOST_LINES = 100_000  # of one answer: `ethtool -S` has 3000, 512 ports of a switch 30 000
 LONGEST_FIELD = 512
+_MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}|(?:[0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4}")
 _NO_NUMBER = re.compile(r"[0-9]{100}")
 
 SAVE_IT = "save the output under tests/transcripts and teach the parser this line"
@@ -97,3 +98,8 @@ def whole_number(reply: Reply, text: str, what: str) -> int:
     if not re.fullmatch(r"[0-9]{1,40}", text):
         refuse(reply, f"{what} should be a whole number, not {excerpt(text, 80)!r}")
     return int(text)
+
+
+def mac_digits(text: str) -> str | None:
+    """Of a MAC address, `aa:bb:cc:dd:ee:ff` or `aabb.ccdd.eeff`; None for another text."""
+    return re.sub("[:.]", "", text).lower() if _MAC.fullmatch(text) else None

@@ -1,5 +1,6 @@
 """How the lab of an incast is set for a suite: queues, pauses, marks, watchdogs, DCBX."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ from labtests.capabilities.records import (
 )
 from labtests.capabilities.settings import (
     BUFFER_THRESHOLDS,
+    CABLE_LENGTH,
     DCBX,
     DCBX_CONTROL,
     DCQCN_NP,
@@ -243,7 +245,17 @@ class Prepared(Parties):
         """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
         back from switch to switch."""
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
-            self.set(at, PFC, wanted)
+            self._pause(at, wanted)
+
+    def _pause(self, at: Endpoint, wanted: PfcSetting) -> None:
+        """PFC of a switch port; with headroom for its cable, where the port sizes it by a length
+        that it is told, and was told a shorter one."""
+        self.set(at, PFC, wanted)
+        link = self.lab.testbed.link_of(at)
+        if wanted.priorities and link is not None and self.lab.has(at.device, CABLE_LENGTH):
+            cable_m = math.ceil(link.length_m)
+            if self.lab.current(at, CABLE_LENGTH) < cable_m:
+                self.set(at, CABLE_LENGTH, cable_m)
 
     def pfc_at_hosts(self, priority: int) -> None:
         """PFC of this priority alone, at the NICs."""
@@ -259,7 +271,7 @@ class Prepared(Parties):
         for at in ports if instead else ():
             self._expect(Wanted(at, PFC, wanted))
         for at in ports:
-            self.set(at, PFC, wanted)
+            self._pause(at, wanted)
         self.pfc_at_hosts(priority)
 
     def no_pfc_anywhere(self) -> None:

@@ -144,6 +144,9 @@ def _about_links(
         cells, size = derived.headroom_cells(profile, buffer), buffer.cell_bytes
         problem = f"buffer.headroom_cells: {cells} cells of {size} B are {cells * size} bytes here"
         yield _finding("note", device, problem)
+    if not host and buffer and buffer.headroom_cells and _by_cable(lab, device.name):
+        problem = "buffer.headroom_cells: the switch works it out, by buffer.cable_m"
+        yield _finding("note", device, problem)
     if not host and buffer and profile.ecn:
         problem = f"ecn: limits in units of {buffer.cell_bytes} B (buffer.cell_bytes); check that "
         yield _finding("note", device, problem + "the model counts in cells of this size")
@@ -248,8 +251,8 @@ def _frame_limit(scene: PortTarget) -> From | None:
 
 def _headroom(scene: PortTarget) -> From | None:
     """At least so much, for the lossless priorities."""
-    buffer = scene.profile.buffer
-    if buffer is None or _in_thresholds(scene.lab, scene.at.device):
+    buffer, device = scene.profile.buffer, scene.at.device
+    if buffer is None or _in_thresholds(scene.lab, device) or _by_cable(scene.lab, device):
         return None
     cells = derived.headroom_cells(scene.profile, buffer)
 
@@ -264,6 +267,12 @@ def _headroom(scene: PortTarget) -> From | None:
 def _in_thresholds(lab: Lab, device: str) -> bool:
     """Whether headroom is among the thresholds of a port, and no setting of its own."""
     return not lab.has(device, k.HEADROOM) and lab.has(device, k.BUFFER_THRESHOLDS)
+
+
+def _by_cable(lab: Lab, device: str) -> bool:
+    """Whether a switch is told the length of its cables, and works headroom out by itself."""
+    apart = lab.has(device, k.HEADROOM) or lab.has(device, k.BUFFER_THRESHOLDS)
+    return not apart and lab.has(device, k.CABLE_LENGTH)
 
 
 def _headroom_bytes(profile: ProfileFile) -> int:
@@ -297,6 +306,15 @@ def _thresholds(scene: PortTarget) -> From | None:
 def _cable(scene: PortTarget) -> From | None:
     buffer = scene.profile.buffer
     return None if buffer is None else _always(math.ceil(buffer.cable_m))
+
+
+def _cable_of_switch(scene: PortTarget) -> From | None:
+    """At least so much: headroom is worked out for it."""
+    buffer = scene.profile.buffer
+    if buffer is None or not _by_cable(scene.lab, scene.at.device):
+        return None
+    least = math.ceil(buffer.cable_m)
+    return lambda now: max(least, now)
 
 
 def _point(scene: PortTarget, side: Literal["reaction_point", "notification_point"]) -> From | None:
@@ -379,6 +397,7 @@ _RULES = (
         None,
         lambda scene: _point(scene, "notification_point"),
     ),
+    _SettingRule("buffer.cable_m", k.CABLE_LENGTH, "switch", None, _cable_of_switch),
     _SettingRule("buffer.headroom_cells", k.HEADROOM, "switch", None, _headroom),
     _SettingRule("lossless", k.PFC, "port", None, _pfc),
     _SettingRule("buffer.headroom_cells", k.BUFFER_THRESHOLDS, "switch", None, _thresholds),

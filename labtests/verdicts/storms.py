@@ -296,10 +296,8 @@ def _shut_long_enough(evidence: Evidence, storm: StormResult) -> Iterator[Findin
     times, queues = evidence.watchdog, {place.queue for place in _paused(evidence, storm)}
     if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
         return  # nobody says for how long, or the switch does not wait for the last pause
-    shut_after_ms = times.interval_ms * times.shutdown_multiplier
-    shut_ms = storm.lasting_ms - shut_after_ms - 1000 * POLL_S
-    shut_ms += times.interval_ms * times.auto_restore_multiplier
-    held_s = storm.times * shut_after_ms / 1000
+    shut_ms = storm.lasting_ms - times.shut_after_ms - 1000 * POLL_S + times.quiet_ms
+    held_s = storm.times * times.shut_after_ms / 1000
     for queue in sorted(queues):
         rate = _datagrams_per_s(evidence, queue, held_s=held_s)
         dropped = port_drops.queue_drops(evidence, queue)
@@ -328,7 +326,7 @@ def _served_soon_enough(evidence: Evidence, storm: StormResult) -> Iterator[Find
     times = evidence.watchdog
     if times is None or not times.auto_restore_multiplier or times.fixed_restore_multiplier:
         return
-    quiet_s = times.interval_ms * times.auto_restore_multiplier / 1000 + POLL_S
+    quiet_s = times.quiet_ms / 1000 + POLL_S
     closed_s = sum(end - start + quiet_s for start, end in _spans(storm))
     for queue in sorted({place.queue for place in _paused(evidence, storm)}):
         offered = _offered_datagrams(evidence, queue, closed_s=closed_s)

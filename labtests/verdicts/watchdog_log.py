@@ -223,14 +223,14 @@ def _due_s(
 ) -> tuple[float, float] | None:
     """The first and the last moment at which it is due, for a storm that was inside of this span
     and lasted at least as long as told; None: nothing tells."""
-    interval_s, lasts_s = times.interval_ms / 1000, storm.lasting_ms / 1000
+    detect_s, quiet_s, lasts_s = (
+        ms / 1000 for ms in (times.shut_after_ms, times.quiet_ms, storm.lasting_ms)
+    )
     asked_s, ended_s = span_s
     if what == "shut":
-        detect_s = interval_s * times.shutdown_multiplier
         return asked_s + detect_s, max(asked_s, ended_s - lasts_s) + detect_s + POLL_S
-    if not times.auto_restore_multiplier:
+    if not quiet_s:
         return None
-    quiet_s = interval_s * times.auto_restore_multiplier
     return asked_s + lasts_s + quiet_s, max(asked_s + lasts_s, ended_s) + quiet_s + POLL_S
 
 

@@ -30,12 +30,17 @@ USUAL = PriorityMemory(
 TWO = 2 / 8 / (1 + 2 / 8) * POOL + 2 * (ROOM + 2000)  # of two groups
 
 
-def seen(own=USUAL, kmax=(), pfc=ON, told=None, mtu=None):
+def seen(own=USUAL, kmax=(), pfc=ON, **more):
+    told, mtu, cable = (more.get(name) for name in ("told", "mtu", "cable"))
     held = {port: PortMemory(priorities=(own,), kmax_bytes=kmax) for port in PORTS}
     switch = Known(
         name="SN2700",
         memory=held if told is None else {**held, **told},
-        settings={("", "queue_map"): tuple(range(8)), **{(port, "pfc"): pfc for port in PORTS}},
+        settings={
+            ("", "queue_map"): tuple(range(8)),
+            **{(port, "pfc"): pfc for port in PORTS},
+            **({} if cable is None else {(port, "cable_length"): cable for port in PORTS}),
+        },
     )
     links = {} if mtu is None else {"eth0": LinkFacts(up=True, mtu_bytes=mtu)}
     known = {name: Known(name=name, host=True, links=links) for name in ("A", "B", "C")}
@@ -137,3 +142,15 @@ def test_where_it_is_not_known_what_is_lossless_nothing_is_good(pfc, says):
 
 def test_where_pfc_is_off_no_headroom_is_asked_for():
     assert seen(own=replace(USUAL, headroom_bytes=1), pfc=OFF) == []
+
+
+@pytest.mark.parametrize(
+    ("cable", "pfc", "warns"), [(2, ON, True), (3, ON, False), (2, OFF, False)]
+)
+def test_a_lossless_port_has_buffers_for_its_cable(cable, pfc, warns):
+    found = seen(told=dict.fromkeys(PORTS), pfc=pfc, cable=cable)
+    assert [each.level for each in found] == ["warning"] * warns
+    if warns:
+        assert found[0].finding == (
+            "it is lossless, with buffers for a cable of 2 m, and has one of 3 m"
+        )

@@ -2,12 +2,15 @@
 back, one revision at a time, and what somebody else has configured stays as it is."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from in_process import InProcessLab, opened
 from switch_over_ssh import (
     OFF,
     ON,
+    ROOT,
     expect_counted,
     expect_lie_found_out,
     expect_negotiation_refused,
@@ -28,6 +31,7 @@ from labtests.capabilities.device import (
 from labtests.capabilities.facts import Caveats
 from labtests.capabilities.records import MarkingCurve, PfcSetting, TrustSetting
 from labtests.capabilities.settings import (
+    CABLE_LENGTH,
     DSCP_MAP,
     ECN,
     FRAME_LIMIT,
@@ -37,10 +41,12 @@ from labtests.capabilities.settings import (
     SCHEDULING,
     TRUST,
 )
+from labtests.capabilities.values import NoSuchValue
 from labtests.core.errors import CommandRejected, LabError
+from labtests.core.headroom import headroom_for
 from labtests.drivers.cumulus.profiles import Applied
 from labtests.experiment import SIMULATED, Incast
-from labtests.inventory import Endpoint
+from labtests.inventory import Endpoint, load
 from labtests.lab.lab import Lab
 from labtests.profile import ProfileFile
 from labtests.profile.planning import made, planned
@@ -52,7 +58,6 @@ OUT = Endpoint(device=BOX, interface="swp1")
 IN = Endpoint(device=BOX, interface="swp2")
 WHOLE = Endpoint(device=BOX, interface="")
 OF_A_QUEUE = ("forwarded_packets", "forwarded_bytes", "dropped_packets", "marked_packets")
-CANNOT = ("headroom",)
 DSCP = TrustSetting(source="dscp")
 
 
@@ -469,7 +474,90 @@ def test_a_watchdog_a_shaper_and_a_profile_that_is_not_there_are_told(lab):
 
 
 def test_a_profile_is_planned_made_and_put_back(lab):
-    expect_profile_put_back(lab, BOX, lambda: everything(lab), cannot=CANNOT, least=3)
+    expect_profile_put_back(lab, BOX, lambda: everything(lab), cannot=(), least=3)
+
+
+def test_a_profile_has_headroom_for_its_cables(lab, simulated):
+    network = simulated.lab.network.switch(BOX)
+    profile = ProfileFile(
+        name="long", rate_gbit_per_s=25, lossless=[3], mtu_bytes=1500,
+        buffer={"cable_m": 40.5, "headroom_cells": 120},
+    )  # fmt: skip
+    before = everything(lab)
+    with lab.restoring():
+        plans = planned(profile, lab)
+        (told,) = [each.findings for each in plans if each.device == BOX]
+        assert "buffer.headroom_cells: the switch works it out, by buffer.cable_m" in [
+            each.problem for each in told
+        ]
+        made(profile, lab, plans)
+        assert lab.current(OUT, CABLE_LENGTH) == 41
+        assert network.group_counters("swp1")[3].lossless
+        assert simulated.lab.devices[BOX].chassis.headroom_cells("swp1") == headroom_for(25e9, 41)
+        assert not any(plan.steps for plan in planned(profile, lab))
+    assert everything(lab) == before
+
+
+@pytest.mark.parametrize("first", ["cable", "pfc"])
+def test_the_length_of_a_cable_is_set_beside_pauses_and_goes_back(lab, simulated, first):
+    chassis, before = simulated.lab.devices[BOX].chassis, everything(lab)
+    assert lab.ask(BOX, lab.setting(OUT, CABLE_LENGTH).read("swp1")) == 10
+    changes = [(CABLE_LENGTH, 300), (PFC, LOSSLESS_ROCE)]
+    with lab.restoring():
+        for kind, value in changes if first == "cable" else reversed(changes):
+            lab.change(OUT, kind, value)
+        shown = configured(lab)["pfc"]["labtests-swp1"]
+        assert shown == {"cable-length": 300, "rx": "enable", "switch-priority": {"3": {}},
+                         "tx": "enable"}  # fmt: skip
+        assert chassis.headroom_cells("swp1") == headroom_for(25e9, 300)
+        lab.change(OUT, CABLE_LENGTH, 10)
+        assert chassis.headroom_cells("swp1") == headroom_for(25e9, 10)
+        assert lab.ask(BOX, lab.setting(OUT, PFC).read("swp1")) == LOSSLESS_ROCE
+    assert everything(lab) == before
+    assert lab.overridden == []
+
+
+def test_a_run_has_buffers_for_the_cables_of_the_testbed(tmp_path):
+    testbed = load(ROOT / "testbeds" / f"{TESTBED}.yaml")
+    links = tuple(replace(link, length_m=299.5) for link in testbed.links)
+    testbed = replace(testbed, links=links)
+    with InProcessLab(testbed, seed=1) as simulated:
+        chassis = simulated.lab.devices[BOX].chassis
+        with opened(simulated, testbed, tmp_path / "journal.jsonl") as lab:
+            incast = Incast(lab=lab, pace=SIMULATED, progress=lambda _: None)
+            applied(lab, "set qos pfc mine cable-length 400",
+                    "set interface swp2 qos pfc profile mine")  # fmt: skip
+            before = everything(lab)
+            with lab.restoring():
+                incast.lossless_on_the_way(3)
+                assert chassis.headroom_cells("swp1") == headroom_for(25e9, 300)
+                assert chassis.headroom_cells("swp2") == headroom_for(25e9, 400)
+            assert everything(lab) == before
+
+
+@pytest.mark.parametrize("length", [0, 100_001])
+def test_a_length_that_the_switch_does_not_take_is_refused(lab, length):
+    before = everything(lab)
+    with pytest.raises((CommandRejected, NoSuchValue)):
+        lab.change(OUT, CABLE_LENGTH, length)
+    assert everything(lab) == before
+
+
+def test_roce_mode_is_for_longer_cables_and_a_profile_of_ours_is_no_shorter(lab, simulated):
+    chassis = simulated.lab.devices[BOX].chassis
+    applied(lab, "set qos roce")
+    assert lab.ask(BOX, lab.setting(OUT, CABLE_LENGTH).read("swp1")) == 100
+    assert chassis.headroom_cells("swp1") == headroom_for(25e9, 100)
+    applied(lab, "set qos roce cable-length 30")
+    before = everything(lab)
+    assert lab.ask(BOX, lab.setting(OUT, CABLE_LENGTH).read("swp1")) == 30
+    with lab.restoring():
+        lab.change(OUT, PFC, OFF)
+        assert configured(lab)["pfc"]["labtests-swp1"]["cable-length"] == 30
+        lab.change(OUT, PFC, LOSSLESS_ROCE)
+        lab.change(OUT, CABLE_LENGTH, 50)
+        assert chassis.headroom_cells("swp1") == headroom_for(25e9, 50)
+    assert everything(lab) == before
 
 
 def test_a_profile_asks_for_roce_mode_before_what_goes_before_it(lab, simulated):

@@ -84,6 +84,7 @@ def test_a_port_is_watched_and_then_as_it_was(lab, simulated, theirs):
         (replace(FAST, auto_restore_multiplier=2), "no pause came in one polling interval"),
         (replace(FAST, fixed_restore_multiplier=0), "no pause came in one polling interval"),
         (replace(FAST, on=False), "no switch of its own"),
+        (replace(FAST, action="alert"), "it drops"),
     ],
 )
 def test_times_that_the_switch_does_not_take_are_refused(lab, wanted, said):

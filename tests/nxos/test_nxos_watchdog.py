@@ -1,12 +1,14 @@
 """The PFC watchdog of a Nexus: its settings are made, read back and put back."""
 
+from dataclasses import replace
+
 import pytest
 from driven import driving
 from nexus_bench import PORTS, NexusBench, emulated
 from nxos_recordings import ALL
 
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
-from labtests.core.errors import UnreadableOutput
+from labtests.core.errors import CommandRejected, UnreadableOutput
 from labtests.drivers.nxos.watchdog import PFC_QUEUE_DETAIL, parse_pfc_queue
 from labtests.transport.protocol import Reply
 
@@ -64,6 +66,12 @@ def test_times_are_made_read_back_and_put_back_one_line_for_each_that_differs(be
     driver.set_watchdog_times("", DEFAULT)
     assert driver.watchdog_times("") == DEFAULT
     assert bench.shown() == text
+
+
+@pytest.mark.parametrize("action", ["forward", "alert"])
+def test_a_queue_that_is_shut_always_drops(driver, action):
+    with pytest.raises(CommandRejected, match=f"{action} is not in drop"):
+        driver.set_watchdog_times("", replace(DEFAULT, action=action))
 
 
 @pytest.mark.parametrize("found", ["unset", "off", "on"])

@@ -24,6 +24,7 @@ from labtests.simlab.sonic.watermarks import PolledWatermarks
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 LEFT = ("lldp",)
+DOWN = {"admin_status": "down"}
 TABLES = {
     "pfc_counters.given-01": "pfc counters",
     "wred_counters.given-05": "queue wredcounters",
@@ -91,6 +92,25 @@ def test_a_display_has_the_columns_that_are_recorded(lab: SimulatedLab, name: st
     assert printed == recorded
 
 
+def test_drops_are_shown_as_recorded_but_for_counters_of_reasons(lab: SimulatedLab) -> None:
+    file = ROOT.parent / "sonic-face" / "drop-counts.txt"
+    lines = file.read_text(encoding="utf-8").splitlines()[2:]
+    _, (heads, *rows) = table(lines)
+    assert tabulated(heads, rows).splitlines() == lines[:5]
+    chassis = box(lab).chassis
+    chassis.write("PORT", {"Ethernet8": chassis.db.entry("PORT", "Ethernet8") | DOWN})
+    text = shown(lab, "dropcounters counts")
+    _, (printed, *ports) = table(text.splitlines())
+    assert printed == heads[:6]
+    assert [row[:2] for row in ports] == [
+        ["Ethernet0", "U"],
+        ["Ethernet4", "U"],
+        ["Ethernet8", "X"],
+    ]
+    assert {cell for row in ports for cell in row[2:]} == {"0"}
+    assert text.endswith("\n\n")
+
+
 def counted(lab: SimulatedLab) -> tuple[int, int]:
     """Packets that the port and its queues have sent, by their displays."""
     _, (heads, row, *_) = table(shown(lab, "interfaces counters").splitlines())
@@ -124,7 +144,7 @@ def test_only_a_group_that_its_class_reaches_and_that_has_headroom_pauses(
     lab: SimulatedLab,
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     assert network.pfc("Ethernet0") == ("on", frozenset({3, 4}))
     entry = chassis.db.tables["PORT_QOS_MAP"]["Ethernet0"]
     chassis.change(lambda: entry.update(pfc_enable="3,5"))  # TC 5 goes into PG 0 (AZURE)
@@ -138,7 +158,7 @@ def test_only_a_group_that_its_class_reaches_and_that_has_headroom_pauses(
 
 def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
     chassis = box(lab).chassis
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     lab.advance(2_000_000_000)
     assert chassis.db.tables["PORT_QOS_MAP"] == {}
@@ -275,7 +295,7 @@ def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
     lab: SimulatedLab, held: PolledWatermarks
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     loaded(lab, 5)
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     peak = network.queue_counters("Ethernet0")[3].peak_cells * CELL_BYTES
@@ -290,7 +310,7 @@ def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
     lab: SimulatedLab, held: PolledWatermarks
 ) -> None:
     chassis = box(lab).chassis
-    chassis.change(chassis.db.reload_qos)
+    chassis.change(lambda: chassis.db.load("qos reload"))
     loaded(lab, 5)
     held.clear("q_shared_uni")
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "0"
@@ -313,3 +333,34 @@ def test_polls_are_as_configured_and_a_reboot_forgets_all(
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     assert cell(lab, "pg_headroom", "Ethernet4", "PG3") == "N/A"
+
+
+@pytest.mark.parametrize(
+    ("action", "drops", "goes_on"),
+    [("drop", True, False), ("forward", False, True), ("alert", False, False)],
+)
+def test_a_storm_is_met_by_the_action_that_the_watchdog_was_started_with(
+    lab: SimulatedLab, action: str, *, drops: bool, goes_on: bool
+) -> None:
+    called(lab, "config qos reload")
+    called(lab, f"pfcwd start --action {action} Ethernet0 100 -r 200")
+    for name in "AC":
+        nic = lab.network.nic(name, "eth0")
+        nic.set_trust("dscp")
+        nic.set_pfc(frozenset({3}))
+    lab.network.start_udp(
+        UdpRequest(device="A", interface="eth0", destination="192.168.10.10", tos=3 << 2,
+                   rate_bits_per_s=1e7, datagram_bytes=1000)
+    )  # fmt: skip
+    ms, queue = 10**6, lab.network.switch("SN2700").queue_counters
+    stop = lab.timeline.now_ns + 600 * ms
+    lab.network.nic("C", "eth0").flow_control.storm(frozenset({3}), period_us=100, stop_ns=stop)
+    lab.advance(300 * ms)
+    before = queue("Ethernet0")[3]
+    lab.advance(200 * ms)
+    after = queue("Ethernet0")[3]
+    row = called(lab, "pfcwd show stats -e Ethernet0:3").splitlines()[-1].split()
+    assert row[:3] == ["Ethernet0:3", "stormed", "1/0"]
+    assert (after.dropped_packets > before.dropped_packets) == drops
+    assert (after.forwarded_packets > before.forwarded_packets) == goes_on
+    assert (row[3] != "0/0") == drops

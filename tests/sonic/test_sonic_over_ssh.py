@@ -276,13 +276,26 @@ def test_a_watchdog_asymmetric_pfc_and_a_shaper_are_obstacles(lab):
     assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
     database = ("sonic-db-cli", "CONFIG_DB", "HSET")
     typed(lab, *database, "PFC_WD|Ethernet4", "action", "drop", "detection_time", "400")
-    typed(lab, *database, "PORT|Ethernet8", "pfc_asym", "on")
+    typed(lab, "config", "interface", "pfc", "asymmetric", "Ethernet8", "on")
     typed(lab, *database, "SCHEDULER|slow", "type", "DWRR", "weight", "1", "pir", "1000")
     typed(lab, *database, "QUEUE|Ethernet0|2", "scheduler", "slow")
     shaper, guard, all_pauses = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
     assert "PFC watchdog may shut a queue in a run (action drop after 400 ms" in guard
     assert "slower than its link (SCHEDULER|slow: pir)" in shaper
-    assert "asymmetric PFC" in all_pauses
+    assert "Ethernet8: it obeys all pauses" in all_pauses
+    remedy = all_pauses.partition("`")[2].partition("`")[0]
+    assert typed(lab, *remedy.split()) == ""
+    assert len(lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())) == 2
+
+
+def test_by_hand_asymmetric_pfc_is_on_or_off_at_a_port_that_there_is(lab):
+    asymmetric = ("config", "interface", "pfc", "asymmetric")
+    refused = lab.transports[BOX].run(root(*asymmetric, "Ethernet8", "maybe"))
+    assert "'maybe' is not one of 'on', 'off'" in refused.errors
+    assert typed(lab, *asymmetric, "Ethernet99", "on") == "Cannot find interface Ethernet99\n"
+    typed(lab, *asymmetric, "Ethernet8", "on")
+    shown = typed(lab, "show", "pfc", "asymmetric", "Ethernet8").splitlines()
+    assert [line.split() for line in shown if line][-1] == ["Ethernet8", "on"]
 
 
 def test_what_buffermgrd_has_left_behind_is_an_obstacle_for_it_could_not_be_put_back(lab):

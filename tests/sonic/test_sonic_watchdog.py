@@ -90,7 +90,6 @@ def test_times_of_others_are_read_and_put_back_to_the_millisecond(lab):
     typed(lab, "config", "qos", "reload")
     typed(lab, "pfcwd", "start", "--action", "drop", "Ethernet0", "401", "-r", "400")
     assert seen(lab, WATCHDOG_TIMES) == ODD
-    typed(lab, "sonic-db-cli", "CONFIG_DB", "HDEL", "PFC_WD|Ethernet0", "pfc_stat_history")
     before = state(lab)
     with lab.restoring():
         lab.change(AT, WATCHDOG_TIMES, FAST)
@@ -107,15 +106,11 @@ def test_times_of_others_are_read_and_put_back_to_the_millisecond(lab):
         ((), replace(FAST, auto_restore_multiplier=0), "0 until it is served again"),
         ((), replace(FAST, fixed_restore_multiplier=3), "no fixed time"),
         (("GLOBAL", "POLL_INTERVAL", "400"), FAST, "POLL_INTERVAL is 400 ms"),
-        (
-            ("Ethernet0", "detection_time", "300", "action", "alert"),
-            FAST,
-            "another one than drop",
-        ),
+        (("Ethernet0", "detection_time", "300", "action", "shut"), FAST, "action is 'shut'"),
         (("Ethernet0", "detection_time", "300", "pfc_stat_history", "enable"), OFF, "a history"),
         (("Ethernet0", "restoration_time", "600"), FAST, "no detection_time"),
     ],
-    ids=["fast", "slow", "for ever", "fixed", "poll", "alert", "history", "nothing"],
+    ids=["fast", "slow", "for ever", "fixed", "poll", "action", "history", "nothing"],
 )
 def test_what_it_cannot_do_or_could_not_put_back_is_refused(lab, words, wanted, said):
     if words:
@@ -125,6 +120,48 @@ def test_what_it_cannot_do_or_could_not_put_back_is_refused(lab, words, wanted, 
         lab.change(AT, WATCHDOG_TIMES, wanted)
     assert said in str(refused.value)
     assert state(lab) == before
+
+
+@pytest.mark.parametrize("action", ["forward", "alert"])
+def test_another_action_works_and_then_the_one_that_was_there(lab, simulated, action):
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "pfcwd", "start", "--action", "drop", "Ethernet0", "400", "-r", "800")
+    before, guards = state(lab), simulated.lab.network.switch(BOX).guards
+    wanted = replace(FAST, action=action)
+    with lab.restoring():
+        lab.change(AT, WATCHDOG_TIMES, wanted)
+        assert seen(lab, WATCHDOG_TIMES) == wanted
+        assert guards.get(AT.interface).action == action
+        shown = typed(lab, "pfcwd", "show", "config").text
+        assert shown.splitlines()[-1].split() == ["Ethernet0", action, "100", "200", "disable"]
+    assert state(lab) == before
+    assert guards.get(AT.interface).action == "drop"
+    assert lab.overridden == []
+
+
+def test_one_that_somebody_else_has_chosen_is_dropped_for_a_run_and_comes_back(lab, simulated):
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "pfcwd", "start", "-a", "alert", "Ethernet0", "400", "-r", "800")
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PFC_WD|Ethernet0", "pfc_stat_history",
+          "enable")  # fmt: skip
+    before, guards = state(lab), simulated.lab.network.switch(BOX).guards
+    with lab.restoring():
+        lab.change(AT, WATCHDOG_TIMES, FAST)
+        assert guards.get(AT.interface).action == "drop"
+    assert state(lab) == before
+    assert guards.get(AT.interface).action == "alert"
+
+
+def test_an_action_that_is_only_written_into_an_entry_does_nothing(lab, simulated):
+    """As orchagent: the entry has to go first, as `pfcwd start` makes it go."""
+    guards = simulated.lab.network.switch(BOX).guards
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "pfcwd", "start", "Ethernet0", "400")
+    assert guards.get(AT.interface).action == "drop"
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PFC_WD|Ethernet0", "action", "alert")
+    assert guards.get(AT.interface).action == "drop"
+    typed(lab, "pfcwd", "start", "--action", "alert", "Ethernet0", "400")
+    assert guards.get(AT.interface).action == "alert"
 
 
 @pytest.mark.parametrize("value", ["4000000", "-1", "1e3", ""])
@@ -190,6 +227,8 @@ def test_by_hand_it_wants_root_and_known_numbers(lab):
         in typed(lab, "pfcwd", "start", "Ethernet0", "20").errors
     )
     assert "invalid options:\nEthernet99" in typed(lab, "pfcwd", "start", "Ethernet99", "200").text
+    refused = typed(lab, "pfcwd", "start", "--action", "shut", "Ethernet0", "200").errors
+    assert "'shut' is not one of 'drop', 'forward', 'alert'" in refused
     typed(lab, "config", "qos", "reload")
     typed(lab, "pfcwd", "start", "all", "200")
     assert (

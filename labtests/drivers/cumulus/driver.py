@@ -10,7 +10,7 @@ from labtests.core.output import excerpt
 from labtests.drivers.cumulus.egress import CumulusEcn, CumulusScheduling
 from labtests.drivers.cumulus.interfaces import CumulusFrameLimit, CumulusInterfaces
 from labtests.drivers.cumulus.maps import CumulusDscpMap, CumulusQueueMap, CumulusTrust
-from labtests.drivers.cumulus.pfc import CumulusPfc
+from labtests.drivers.cumulus.pfc import CumulusCable, CumulusPfc
 from labtests.drivers.cumulus.profiles import parse_port, read_applied
 from labtests.drivers.cumulus.queues import CumulusQueues
 from labtests.drivers.cumulus.roce import CumulusRoceCounters
@@ -34,7 +34,7 @@ KIND: Literal["host", "switch"] = "switch"
 
 _SETTINGS = (
     *(CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
-    *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit),
+    *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit, CumulusCable),
     *(CumulusWatchdogTimes, CumulusWatchdog),
 )
 

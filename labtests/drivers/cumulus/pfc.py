@@ -1,9 +1,12 @@
-"""PFC of a port: a profile with switch priorities, in both directions.
+"""PFC of a port: a profile with switch priorities, in both directions, and with the length of the
+cable, by which (and by speed) the switch works out how much headroom a priority gets: two settings
+look at it.
 
 The memory for lossless traffic is the whole switch's (`traffic-pool default-lossless`), and has to
-be there before; how much headroom a priority gets is the switch's own, by speed and cable-length.
+be there before.
 """
 
+from labtests.capabilities import settings as s
 from labtests.capabilities.records import PfcSetting
 from labtests.drivers.cumulus import profiles as p
 from labtests.drivers.pauses import PausesByPriority, expect_mode, lossless
@@ -26,24 +29,37 @@ def pausing(leaves: p.Leaves) -> frozenset[int]:
     return priorities if sends and obeys else frozenset()
 
 
-def _own(base: p.Leaves, priorities: frozenset[int]) -> p.Leaves:
-    kept = {path: value for path, value in base.items() if path[0] != "switch-priority"}
-    word = "enable" if priorities else "disable"
-    kept |= {("switch-priority", str(n)): "" for n in priorities}
-    return dict(sorted({**kept, ("tx",): word, ("rx",): word}.items()))
+_CABLE = ("cable-length",)
+USUAL_M = 10
+"""Of a profile that does not tell it (guide)."""
+LENGTHS_M = range(1, 100_001)
+Pausing = tuple[frozenset[int], int]
+"""The priorities, and the length of the cable in metres."""
 
 
-class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority):
-    """A profile with these priorities."""
-
+class _Pausing(p.ProfileSetting[s.T, Pausing]):
     feature = "pfc"
 
-    def _meaning(self, leaves: p.Leaves) -> frozenset[int]:
-        return pausing(leaves)
+    def _meaning(self, leaves: p.Leaves) -> Pausing:
+        return pausing(leaves), p.number(leaves, _CABLE, USUAL_M, LENGTHS_M[-1])
+
+    def pausing(self, applied: p.Applied, port: str, wanted: Pausing) -> p.Applied:
+        """The port applies a profile that says this."""
+        priorities, cable_m = wanted
+        own = {path: text for path, text in applied.leaves.items() if path[0] != "switch-priority"}
+        own |= {("switch-priority", str(n)): "" for n in priorities}
+        own |= dict.fromkeys([("tx",), ("rx",)], "enable" if priorities else "disable")
+        if _CABLE in own or cable_m != USUAL_M:
+            own[_CABLE] = str(cable_m)
+        return self.meant(applied, port, wanted, dict(sorted(own.items())))
+
+
+class CumulusPfc(_Pausing[PfcSetting], PausesByPriority):
+    """A profile with these priorities."""
 
     def value(self, applied: p.Applied, port: str) -> PfcSetting:
         """As applied."""
-        found = self.in_force(applied, port)
+        found, _ = self.in_force(applied, port)
         return PfcSetting(mode="on" if found else "off", priorities=found)
 
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
@@ -54,4 +70,20 @@ class CumulusPfc(p.ProfileSetting[PfcSetting, frozenset[int]], PausesByPriority)
             problem = f"no memory is for lossless traffic of priority {which}"
             remedy = _ROCE_REMEDY if applied.roce else _POOL_REMEDY
             raise self.reject("qos traffic-pool", problem, remedy)
-        return self.meant(applied, port, priorities, _own(applied.leaves, priorities))
+        return self.pausing(applied, port, (priorities, self.in_force(applied, port)[1]))
+
+
+class CumulusCable(_Pausing[int]):
+    """A profile with this length. It tells the headroom of what is lossless."""
+
+    kind = s.CABLE_LENGTH
+
+    def value(self, applied: p.Applied, port: str) -> int:
+        """As applied."""
+        return self.in_force(applied, port)[1]
+
+    def _made(self, applied: p.Applied, port: str, wanted: int) -> p.Applied:
+        if wanted not in LENGTHS_M:
+            where = f"{self.where(port)} {_CABLE[0]}"
+            raise self.reject(where, f"{wanted} is not in 1..{LENGTHS_M[-1]}", "choose another one")
+        return self.pausing(applied, port, (self.in_force(applied, port)[0], wanted))

@@ -36,6 +36,8 @@ from labtests.transport.protocol import Reply
 DEFAULT = "default-global"
 MOST_LEAVES = 256
 """Of a profile. A map of all DSCPs and tags has 75."""
+ROCE_CABLE_M = "100"
+"""Of RoCE mode that does not tell it (command reference)."""
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
 WATCHDOG = "pfc-watchdog"
@@ -166,7 +168,8 @@ def read_applied(feature: str, port: str) -> Asking[Applied]:
     )
     if not applied.roce or feature not in (*FEATURES, MAP):
         return applied
-    return (yield from _with_roce(applied, feature, port))
+    cable = qos["roce"][""].get(("cable-length",), ROCE_CABLE_M)
+    return (yield from _with_roce(applied, feature, port, cable))
 
 
 def roce_mode(reply: Reply, leaves: Leaves) -> str:
@@ -180,8 +183,9 @@ def roce_mode(reply: Reply, leaves: Leaves) -> str:
         refuse(reply, f"of RoCE mode it is not clear whether it is on: {unclear}")
 
 
-def _with_roce(applied: Applied, feature: str, port: str) -> Asking[Applied]:
-    """The default is what RoCE mode makes of it, if switch and port say the same."""
+def _with_roce(applied: Applied, feature: str, port: str, cable_m: str) -> Asking[Applied]:
+    """The default is what RoCE mode makes of it, if switch and port say the same. Not all releases
+    show the length of cables there, so what is applied tells it."""
     try:
         view = yield from roce_view()
         status = (yield from roce_status(port)) if port and not applied.profile else view
@@ -190,7 +194,8 @@ def _with_roce(applied: Applied, feature: str, port: str) -> Asking[Applied]:
         odd = f"{unread.command}: {unread.problem}"
     if odd:
         return replace(applied, roomy=frozenset(), unknown=odd)
-    profiles = {**applied.profiles, DEFAULT: view.told[feature]}
+    own = {("cable-length",): cable_m} if feature == "pfc" else {}
+    profiles = {**applied.profiles, DEFAULT: {**view.told[feature], **own}}
     return replace(applied, profiles=profiles, roomy=view.roomy)
 
 

@@ -29,7 +29,7 @@ _TIMES = {_POLL: (range(100, 5001), "100"), _POLLS: (range(1, 1001), "3")}
 """What the switch takes (`nv list-commands`), and what it has by itself."""
 _TIMEDELTA = re.compile(r"0:00:0([0-9])(?:\.([0-9]{3})000)?")
 _WORDS = {"enable": "on", "enabled": "on", "disable": "off", "disabled": "off", "": "unset"}
-_OWN_TIMES = "it serves a queue again when no pause came in one polling interval"
+_OWN_TIMES = "it drops, serves a queue again when no pause came in one polling interval"
 
 
 class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
@@ -68,7 +68,8 @@ class CumulusWatchdogTimes(p.NvueSetting[WatchdogTimes]):
             if told[path] not in taken:
                 problem = f"{told[path]} is not in {taken[0]}..{taken[-1]}"
                 raise self.reject(f"qos {p.WATCHDOG} {path[0]}", problem, "choose another time")
-        if not wanted.on or wanted.suiting(self.value(applied, port)) != wanted:
+        own = wanted.suiting(self.value(applied, port))
+        if not wanted.on or own != wanted or wanted.action != "drop":
             remedy = "switch it off at the ports" if not wanted.on else "leave that to the switch"
             problem = f"{_OWN_TIMES}, and has no switch of its own"
             raise self.reject(f"qos {p.WATCHDOG}", problem, remedy)

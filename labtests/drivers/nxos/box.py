@@ -12,7 +12,7 @@ from labtests.capabilities.facts import Neighbour
 from labtests.drivers.displays import ONCE, CliBox, Unfit, first_said, read, utc_s
 from labtests.drivers.displays.box import expect_total
 from labtests.drivers.nxos.session import NXOS, NxosPart, full_name, line
-from labtests.drivers.parsing import incomplete, kept, refuse, whole_lines
+from labtests.drivers.parsing import incomplete, kept, mac_digits, refuse, whole_lines
 from labtests.transport.protocol import Reply
 
 _SOFTWARE = re.compile(r"^\s*(?:NXOS|system):\s+version (?P<nxos>\S+)")
@@ -58,7 +58,6 @@ def parse_clock(reply: Reply) -> tuple[float, ...]:
 
 
 _WORDS = ("Chassis id", "Port id", "Local Port id", "Port Description", "System Name")
-_MAC = re.compile(r"(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}")
 _NOTHING = ("not advertised", "null")
 
 
@@ -83,7 +82,7 @@ def _neighbour(reply: Reply, texts: list[str]) -> Neighbour:
     if len(told) != len(_WORDS):
         incomplete(reply, f"the neighbour {texts[0]!r} has no `{_WORDS[len(told)]}`")
     _, port_id, local, description, name = told
-    port_id = port_id.replace(".", "") if _MAC.fullmatch(port_id) else port_id
+    port_id = mac_digits(port_id) or port_id
     return Neighbour(
         port=full_name(local) or local, name=name, port_id=port_id, port_description=description
     )

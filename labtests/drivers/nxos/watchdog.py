@@ -8,7 +8,7 @@ display is known that tells of it: a suite looks at what was dropped.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -55,7 +55,7 @@ def _port(port: str, state: str, bitmap: str, shut: str) -> tuple[str, WatchedPo
 WatchdogView = tuple[WatchdogTimes, dict[str, WatchedPort]]
 
 
-def _view(ports: tuple[tuple[str, WatchedPort], ...], state: str, **times: int) -> WatchdogView:
+def _view(ports: tuple[tuple[str, WatchedPort], ...], state: str, **times: Any) -> WatchdogView:
     return WatchdogTimes(on=state == "Enabled", **times), dict(ports)
 
 
@@ -177,8 +177,8 @@ class _Times(NxosSetting[Timed]):
     wide = True
     switch: ClassVar[Mapping[bool, CliLine]]
     """The lines by which it is on, and off."""
-    times: ClassVar[Mapping[str, tuple[str, range]]]
-    """The line of each time, and what it takes."""
+    times: ClassVar[Mapping[str, tuple[str, Collection[Any]]]]
+    """The line of each time, and what it takes; and of what is always as it is."""
 
     def commands(self, port: str, earlier: Timed, wanted: Timed, around: Any = None) -> s.Commands:
         """One line for each time that differs; switched on last and off first, so that it never
@@ -197,7 +197,7 @@ class NxosWatchdogTimes(_Times[WatchdogTimes]):
     times: ClassVar = {
         name: (f"priority-flow-control {words} {{}}", taken)
         for name, (_, words, taken) in _TIMES.items()
-    }
+    } | {"action": ("the action {}", ("drop",))}
 
     def read(self, port: str) -> Asking[WatchdogTimes]:
         """As in force."""

@@ -13,7 +13,7 @@ from labtests.drivers.displays import CliInterfaces, CounterWords, Counts, PortD
 from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.frames import FrameLimit
 from labtests.drivers.onyx.session import OnyxPart, OnyxSetting, Told, rows_of
-from labtests.drivers.parsing import READ_AGAIN
+from labtests.drivers.parsing import READ_AGAIN, mac_digits
 from labtests.transport.asking import Asking
 from labtests.transport.protocol import Reply
 
@@ -22,7 +22,6 @@ HEADER_BYTES = 22
 _MTU = r"([0-9]{1,5}) bytes ?\(Maximum packet size ([0-9]{1,5}) bytes\)"
 _SPEED = "([0-9]{1,4}) ?G(?:bps)?(?:x[1248])?|Unknown"
 _PAUSES = "receive (on|off) send (on|off)"
-_MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 
 _OF_BOTH = ("packets", "unicast packets", "multicast packets", "broadcast packets", "bytes")
 WORDS = CounterWords(
@@ -80,7 +79,7 @@ def _link(told: Told) -> tuple[LinkFacts, bool | None]:
         up=up,
         speed_bits_per_s=int(speed or 0) * 10**9 or None,
         frame_bytes=longest,
-        mac=mac.replace(":", "").lower() if _MAC.fullmatch(mac) else None,
+        mac=mac_digits(mac),
     )
     return facts, _pauses(told)
 

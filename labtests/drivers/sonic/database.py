@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from labtests.capabilities.settings import Commands, T
 from labtests.core.output import excerpt
@@ -230,3 +230,10 @@ class DbSetting(ShellSetting[T], StateSetting[T, Db]):
         if re.fullmatch(f"{sign}[0-9]{{1,18}}", text) is None:
             raise self.reject(where, f"{field} is {text!r}, not a whole number", "correct it")
         return int(text)
+
+    def word(self, where: str, entry: Entry, field: str, *words: str) -> Any:
+        """One of these, the first if none is told. Another may be read by the switch as any."""
+        told = entry.get(field, words[0])
+        if told not in words:
+            raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
+        return told

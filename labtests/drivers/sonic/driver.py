@@ -10,7 +10,7 @@ from labtests.capabilities.facts import Neighbour, Neighbours
 from labtests.drivers.displays import Table, first_said, read_table
 from labtests.drivers.displays.box import TOTAL, expect_total
 from labtests.drivers.linux.links import DateClock
-from labtests.drivers.parsing import incomplete, refuse
+from labtests.drivers.parsing import incomplete, mac_digits, refuse
 from labtests.drivers.parts import PlatformPart, drivers
 from labtests.drivers.sonic.counters import SonicCounters, SonicQueues
 from labtests.drivers.sonic.database import Db, named, numbered, read_tables
@@ -50,7 +50,6 @@ def parse_version(reply: Reply) -> dict[str, str]:
     return found
 
 
-_MAC = re.compile("(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}")
 LLDP = Table(
     about=NOTATION.columns(
         {"LocalPort": "port:port", "RemoteDevice": "name:rest?", "RemotePortID": "port_id:rest?"}
@@ -64,8 +63,7 @@ LLDP = Table(
 
 def _plain(found: Neighbour) -> Neighbour:
     """A MAC address by its digits."""
-    is_mac = _MAC.fullmatch(found.port_id)
-    return replace(found, port_id=found.port_id.replace(":", "").lower()) if is_mac else found
+    return replace(found, port_id=mac_digits(found.port_id) or found.port_id)
 
 
 def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
@@ -93,7 +91,7 @@ def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
             told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"
             yield f"{port}: the PFC watchdog may shut a queue in a run ({told})"
         if db.entry("PORT", port).get("pfc_asym") == "on":
-            yield f"{port}: asymmetric PFC: it obeys the pauses of all priorities (`pfc_asym: on`)"
+            yield f"{port}: it obeys all pauses (`config interface pfc asymmetric {port} off`)"
         entries = [db.entry("QUEUE", key) for key, _ in numbered(db.tables["QUEUE"], port)]
         entries.append(db.entry("PORT_QOS_MAP", port))
         for name in sorted({named(entry.get("scheduler", "")) for entry in entries}):

@@ -84,8 +84,8 @@ class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingOnArrival):
     def means(self, queue: int, name: str, entry: Entry) -> WredQueue | None:
         """What a profile does to green packets; None where it neither marks nor drops them."""
         where = f"WRED_PROFILE|{name}"
-        marks = self._word(where, entry, "ecn", *_MARKS_OTHERS, *_MARKS_GREEN)
-        drops = self._word(where, entry, "wred_green_enable", "false", "true")
+        marks = self.word(where, entry, "ecn", *_MARKS_OTHERS, *_MARKS_GREEN)
+        drops = self.word(where, entry, "wred_green_enable", "false", "true")
         ecn = marks in _MARKS_GREEN
         if not ecn and drops == "false":
             return None
@@ -96,13 +96,6 @@ class SonicEcn(_Queues[EcnSetting, WredQueue | None], MarkingOnArrival):
         if percent > 100 or low > high:
             raise self.reject(where, f"{low} to {high} bytes, {percent} %: no curve", "correct it")
         return red_curve(queue, (low, high), percent, ecn=ecn)
-
-    def _word(self, where: str, entry: Entry, field: str, *words: str) -> str:
-        """One of these, the first if none is told. Another may be read by the switch as any."""
-        told = entry.get(field, words[0])
-        if told not in words:
-            raise self.reject(where, f"{field} is {told!r}", f"write one of {', '.join(words)}")
-        return told
 
     def _made(self, db: Db, port: str, wanted: EcnSetting) -> Db:
         named = dict(re.findall(r"([0-7]) ([^ ,]+)", wanted.profile or ""))

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from labtests.capabilities.device import MemoryLimits
-from labtests.capabilities.records import BufferThresholds, PortMemory, PriorityMemory
+from labtests.capabilities.records import BufferThresholds, PortMemory
 from labtests.capabilities.settings import BUFFER_THRESHOLDS
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, named, numbered, read_tables
@@ -142,18 +142,11 @@ class SonicMemory(PlatformPart, MemoryLimits):
         told, curves = own.value(db, port), ecn.value(db, port).queues
         pools = {group: own.pool(db, slot) for group, slot in slots_of(db, port).items()}
         return PortMemory(
-            priorities=tuple(_memory(each, pools[each.priority]) for each in told),
+            priorities=tuple(each.memory(_size(pools[each.priority])) for each in told),
             kmax_bytes=tuple((each.queue, each.high_limit) for each in curves if each.ecn),
         )
 
 
-def _memory(each: BufferThresholds, pool: Entry) -> PriorityMemory:
-    exponent, size = each.dynamic_exponent, pool.get("size", "")
-    return PriorityMemory(
-        priority=each.priority,
-        headroom_bytes=each.headroom,
-        reserved_bytes=each.reserved,
-        static_bytes=each.static,
-        alpha=None if exponent is None else 2.0**exponent,
-        pool_bytes=int(size) if re.fullmatch("[0-9]{1,18}", size) else None,
-    )
+def _size(pool: Entry) -> int | None:
+    size = pool.get("size", "")
+    return int(size) if re.fullmatch("[0-9]{1,18}", size) else None

@@ -2,35 +2,26 @@
 watched there. Its ranges and counters: pfcwd of sonic-utilities, pfcwdorch of sonic-swss.
 """
 
-import math
 import re
+from dataclasses import replace
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import PortWatchdog, WatchdogTimes
-from labtests.drivers.sonic.database import Db, DbSetting
+from labtests.drivers.sonic.database import Db, DbSetting, Entry
+from labtests.drivers.sonic.session import database, set_fields
 
 POLL_MS = 100
 DETECTION_MS, RESTORATION_MS = range(100, 5_001), range(100, 60_001)
 
 
-def _times(detection_ms: int, restoration_ms: int, *, on: bool = True) -> WatchdogTimes:
-    unit = math.gcd(detection_ms, restoration_ms)
-    return WatchdogTimes(
-        on=on,
-        interval_ms=unit,
-        shutdown_multiplier=detection_ms // unit,
-        auto_restore_multiplier=restoration_ms // unit,
-        fixed_restore_multiplier=0,
-    )
-
-
-OFF = _times(POLL_MS, 0, on=False)
+OFF = WatchdogTimes.of_ms(POLL_MS, 0, on=False)
+_NO_HISTORY = {"pfc_stat_history": "disable"}
+"""As `pfcwd start` writes it, and as it is where it is not told."""
 _OURS = {"detection_time", "restoration_time", "action"}
 
 
 class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
-    """The entry of a port in PFC_WD: there is a watchdog where there is one. Detection is interval
-    x shutdown multiplier, restoration interval x auto-restore multiplier."""
+    """The entry of a port in PFC_WD: there is a watchdog where there is one."""
 
     kind = s.WATCHDOG_TIMES
     tables = ("PFC_WD",)
@@ -45,26 +36,30 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         if detection not in DETECTION_MS or restoration not in (0, *RESTORATION_MS):
             problem = f"{detection} and {restoration} ms are not in 100..5000 and 100..60000"
             raise self.reject(where, problem, f"`pfcwd stop {port}`")
-        return _times(detection, restoration)
+        action = self.word(where, entry, "action", "drop", "forward", "alert")
+        return replace(WatchdogTimes.of_ms(detection, restoration), action=action)
 
     def same(self, one: WatchdogTimes, other: WatchdogTimes) -> bool:
-        """One that is off has no times."""
-        return one.on == other.on and (not one.on or _in_ms(one) == _in_ms(other))
+        """By the products. One that is off has no times."""
+        told = [(each.shut_after_ms, each.quiet_ms, each.fixed_ms, each.action) if each.on else ()
+                for each in (one, other)]  # fmt: skip
+        return told[0] == told[1]
 
     def _made(self, db: Db, port: str, wanted: WatchdogTimes) -> Db:
         where, entry = f"PFC_WD|{port}", db.entry("PFC_WD", port)
         if self.same(wanted, self.value(db, port)):
             return db
-        if entry.keys() - _OURS or entry.get("action", "drop") != "drop":
-            problem = "its action is another one than drop, or it keeps a history"
+        others = {name: entry[name] for name in entry if name not in _OURS}
+        if not wanted.on and others not in ({}, _NO_HISTORY):
+            problem = "it keeps a history, or more, which would be lost on the way"
             raise self.reject(where, problem, f"`pfcwd stop {port}`, and start it again afterwards")
         if entry and "detection_time" not in entry:
             problem = "it has no detection_time, so that nothing is watched"
             raise self.reject(where, problem, f"`pfcwd stop {port}`")
         if not wanted.on:
             return db.having("PFC_WD", {port: None})
-        detection, restoration, fixed = _in_ms(wanted)
-        if detection not in DETECTION_MS or restoration not in RESTORATION_MS or fixed:
+        detection, restoration = wanted.shut_after_ms, wanted.quiet_ms
+        if detection not in DETECTION_MS or restoration not in RESTORATION_MS or wanted.fixed_ms:
             problem = f"{detection} ms until it is shut, {restoration} until it is served again"
             remedy = "choose 100..5000 ms and 100..60000 ms, and no fixed time"
             raise self.reject(where, problem, remedy)
@@ -72,15 +67,22 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         if poll > POLL_MS:
             problem = f"POLL_INTERVAL is {poll} ms, so a queue is shut that much later"
             raise self.reject("PFC_WD|GLOBAL", problem, f"`pfcwd interval {POLL_MS}`")
-        times = {"detection_time": str(detection), "restoration_time": str(restoration)}
-        usual = {} if entry else {"action": "drop"}  # one without an action drops, and stays so
-        return db.holding("PFC_WD", port, **usual, **times)
+        told = {"detection_time": str(detection), "restoration_time": str(restoration)}
+        if not entry or _action(entry) != wanted.action:  # one without drops, and stays so
+            told["action"] = wanted.action
+        return db.holding("PFC_WD", port, **told)
+
+    def _change(self, port: str, before: Db, after: Db) -> s.Commands:
+        """An entry keeps the action that it was made with, whatever is written into it
+        (`m_entryMap.emplace` of pfcwdorch): as `pfcwd start` does, it is made anew."""
+        old, new = (db.entry("PFC_WD", port) for db in (before, after))
+        if old and new and _action(old) != _action(new):
+            return (database("DEL", "PFC_WD", port), set_fields("PFC_WD", port, new))
+        return super()._change(port, before, after)
 
 
-def _in_ms(of: WatchdogTimes) -> tuple[int, ...]:
-    """Until a queue is shut, without a pause until it is served again, shut at most."""
-    times = (of.shutdown_multiplier, of.auto_restore_multiplier, of.fixed_restore_multiplier)
-    return tuple(of.interval_ms * (each or 0) for each in times)
+def _action(entry: Entry) -> str:
+    return entry.get("action", "drop")
 
 
 class SonicWatchdog(DbSetting[PortWatchdog]):

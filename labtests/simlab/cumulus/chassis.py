@@ -86,6 +86,7 @@ def behaviour(whole: Tree, port: str) -> PortBehaviour:
         shutdown="down" in interface["link"]["state"],
         pfc="on" if lossless else "off",
         no_drop=lossless,
+        cable_m=found["pfc"].get("cable-length"),
         trust="dscp",  # by the port's own map; of what is not trusted, all is of one priority
         dscp_map=mapped(found["mapping"]),
         schedule=Schedule(queues=tuple(_served(served.get(n, {})) for n in QUEUES)),

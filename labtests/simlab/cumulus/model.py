@@ -19,39 +19,8 @@ DEFAULT = "default-global"
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
 QUEUES = tuple(map(str, range(8)))
-_SWITCHED = "enable|disable"
-_BYTES = "0-4294967295"
-_LINES = {
-    "qos pfc <profile> switch-priority <7>": "",
-    "qos pfc <profile> tx|rx": _SWITCHED,
-    "qos pfc <profile> cable-length": "1-100000",
-    "qos pfc <profile> port-buffer|xoff-threshold|xon-threshold": _BYTES,
-    "qos congestion-control <profile> traffic-class <7> ecn|red": _SWITCHED,
-    "qos congestion-control <profile> traffic-class <7> min-threshold|max-threshold": _BYTES,
-    "qos congestion-control <profile> traffic-class <7> probability": "0-100",
-    "qos egress-queue-mapping <profile> switch-priority <7> traffic-class": "0-7",
-    "qos egress-scheduler <profile> traffic-class <7> mode": "dwrr|strict",
-    "qos egress-scheduler <profile> traffic-class <7> bw-percent": "0-100",
-    "qos egress-shaper <profile> port-max-rate": "0-2147483647",
-    "qos mapping <profile> dscp <63> switch-priority": "0-7",
-    "qos mapping <profile> pcp <7> switch-priority": "0-7",
-    "qos mapping <profile> port-default-sp": "0-7",
-    "qos mapping <profile> trust": "l2|l3|port|both",
-    "qos traffic-pool <profile> memory-percent": "1-100",
-    "qos traffic-pool <profile> switch-priority <7>": "",
-    "qos roce": "",
-    "qos roce enable": "on|off",
-    "qos roce mode": "lossless|lossy",
-    "qos roce cable-length": "1-100000",
-    "interface <port> qos pfc|congestion-control|egress-scheduler|mapping|egress-shaper profile":
-        "<profile>",
-    "qos pfc-watchdog polling-interval": "100-5000",
-    "qos pfc-watchdog robustness": "1-1000",
-    "interface <port> qos pfc-watchdog": "",
-    "interface <port> qos pfc-watchdog state": _SWITCHED,
-    "interface <port> link mtu": "552-9216",
-    "interface <port> link state up|down": "",
-}  # fmt: skip
+_LINES: Mapping[str, str] = json.loads((Path(__file__).parent / "lines.json").read_text("utf-8"))
+"""What may be set, and to what: a range, or one of some words; a member has no value."""
 RULES = tuple((tuple(line.split()), leaf) for line, leaf in _LINES.items())
 
 
@@ -184,7 +153,9 @@ def _roce(mode: str, told: Tree) -> Tree:
         "mapping": {DEFAULT: {"trust": "both"}},
     }
     if mode == "lossless":
-        qos["pfc"] = {DEFAULT: {"switch-priority": lossless, **_BOTH_WAYS}}
+        cable_m = told.get("roce", {}).get("cable-length", 100)
+        paused = {"switch-priority": lossless, "cable-length": cable_m, **_BOTH_WAYS}
+        qos["pfc"] = {DEFAULT: paused}
         own = {"roce-lossless": {"memory-percent": 50, "switch-priority": lossless}}
         qos["traffic-pool"] = {"default-lossy": {"memory-percent": 50}, **own}
     return {"qos": qos}

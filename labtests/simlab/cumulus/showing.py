@@ -41,10 +41,10 @@ def _link(box: CumulusChassis, port: str) -> Tree:
         told["mtu"] = wrong - HEADER_BYTES
     if rate:
         told["speed"] = f"{rate // 10**9}G" if rate % 10**9 == 0 else f"{rate // 10**6}M"
-    frames, queues = box.statistics.traffic(port), box.statistics.queues(port)
+    frames = box.statistics.traffic(port)
     told["stats"] = {
         **_both("bytes", frames.rx_bytes, frames.tx_bytes),
-        **_both("drops", box.refused(port), sum(each.dropped_packets for each in queues)),
+        **_both("drops", box.refused(port), box.dropped_out(port)),
         **_both("errors", box.crc_errors(port), 0),
         **_both("pkts", frames.rx_packets, frames.tx_packets),
         "carrier-transitions": 2,

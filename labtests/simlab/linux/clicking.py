@@ -1,7 +1,8 @@
 """How programs made with click and tabulate print: tables, and complaints about words."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
+from inspect import signature
 from typing import Any
 
 from labtests.simlab.linux.calls import Call
@@ -42,6 +43,14 @@ def number(path: str, text: str, low: int, high: int) -> str:
     return text
 
 
+def choice(path: str, name: str, text: str, words: Sequence[str]) -> str:
+    """One of these words. Raises Refused."""
+    if text not in words:
+        known = ", ".join(map(repr, words))
+        raise usage(path, f"Invalid value for {name}: {text!r} is not one of {known}.")
+    return text
+
+
 def confirmed(call: Call, question: str) -> Generator[Pause, None, None]:
     """Somebody says yes. Raises Refused."""
     call.out(question)
@@ -54,6 +63,18 @@ def expect_root(call: Call) -> None:
     """Raise Refused for anybody else."""
     if call.process.user != "root":
         raise Refused("Root privileges are required for this operation\n")
+
+
+def called(path: str, act: Callable[..., Any], *given: Any) -> Any:
+    """What a command does with its own first argument and the words behind its name. Raises
+    Refused where these are too many, or too few."""
+    try:
+        signature(act).bind(*given)
+    except TypeError as wrong:
+        if str(wrong).startswith("missing"):
+            raise usage(path, "Missing argument.") from None
+        raise usage(path, f"Got unexpected extra argument ({given[-1]})") from None
+    return act(*given)
 
 
 def chosen(

@@ -98,7 +98,7 @@ def interface_shown(switch: kit.EmulatedSwitch, port: str) -> Shown:
 
 
 def _errors(switch: kit.EmulatedSwitch, port: str) -> Shown:
-    lost = sum(each.dropped_packets for each in switch.statistics.queues(port))
+    lost = switch.dropped_out(port)
     return {**switch.port_counts(port), "out_discards": lost}
 
 

@@ -185,7 +185,7 @@ def _interface_text(session: CliSession, call: CliCall) -> str:
 def _counters(switch: EmulatedSwitch, port: str) -> list[Shown]:
     frames, lost = switch.statistics.traffic(port), switch.statistics.drops(port).input_drops
     broken = switch.crc_errors(port)
-    tail = sum(each.dropped_packets for each in switch.statistics.queues(port))
+    tail = switch.dropped_out(port)
     received = {
         "packets": frames.rx_packets,
         "bytes": frames.rx_bytes,

@@ -6,7 +6,6 @@ A program is a table of commands, which are functions of the words behind them, 
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from labtests.inventory import Device
 from labtests.simlab.boxes import SwitchBox
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Call, Tools
-from labtests.simlab.linux.clicking import chosen, expect_root, usage
+from labtests.simlab.linux.clicking import called, chosen, expect_root
 from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.sonic import configuring, showing, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
@@ -34,13 +33,7 @@ def _run(box: SonicChassis, call: Call, *, commands: Mapping[str, Callable[..., 
         raise NotEmulated(" ".join([call.name, *call.arguments]))
     if act is configuring.save:
         return act(box, call, given)
-    try:
-        signature(act).bind(box, *given)
-    except TypeError as wrong:
-        if str(wrong).startswith("missing"):
-            raise usage(path, "Missing argument.") from None
-        raise usage(path, f"Got unexpected extra argument ({given[-1]})") from None
-    return act(box, *given)
+    return called(path, act, box, *given)
 
 
 _PROGRAMS: Mapping[str, Callable[[SonicChassis, Call], Any]] = {

@@ -1,6 +1,7 @@
 """The box below the shell: CONFIG_DB, what daemons make of it, and the ports."""
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 
 from labtests.core.headroom import headroom_for
 from labtests.inventory import Device
@@ -30,7 +31,7 @@ class SonicChassis(Chassis):
         super().__init__(lab, device, _RULES, _REFRESHED)
         self.cabled = {each: self._cabled(each) for each in self.ports}
         self.db = ConfigDb(tuple(self.cabled.values()))
-        self.db.install()
+        self.db.load("installed")
         self.save()
         self.watermarks = PolledWatermarks(self.network, self.db, lab.timeline)
         self.faults.on_reset.append(self.watermarks.shown.clear)
@@ -91,7 +92,7 @@ class SonicChassis(Chassis):
 
     def save(self) -> None:
         """`config save -y`."""
-        self._saved = self.db.copy()
+        self._saved = deepcopy(self.db.tables)
 
     def load_saved(self) -> None:
         """See Chassis."""

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 
 from labtests.simlab.linux.calls import Call
-from labtests.simlab.linux.clicking import confirmed, number, tabulated, usage
+from labtests.simlab.linux.clicking import choice, confirmed, number, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.processes import Program
 from labtests.simlab.sonic import watchdog
@@ -77,8 +77,9 @@ def whole(box: SonicChassis) -> str:
 
 
 def _pfc_priority(box: SonicChassis, port: str, priority: str, status: str) -> str:
-    if priority not in "01234567" or status not in ("on", "off"):
-        raise usage("config interface pfc priority", f"Invalid value: {priority} {status}")
+    path = "config interface pfc priority"
+    choice(path, "'PRIORITY'", priority, "01234567")
+    choice(path, "'STATUS'", status, ("on", "off"))
     if port not in box.db.tables["PORT_QOS_MAP"]:
         return f"Cannot find interface {port}\n"
     enabled = {*box.db.entry("PORT_QOS_MAP", port).get("pfc_enable", "").split(",")} - {""}
@@ -87,6 +88,13 @@ def _pfc_priority(box: SonicChassis, port: str, priority: str, status: str) -> s
         return f"Priority {priority} {state} on {port}\n"
     _hset(box, f"PORT_QOS_MAP|{port}", "pfc_enable", ",".join(sorted(enabled ^ {priority})))
     return ""
+
+
+def _pfc_asymmetric(box: SonicChassis, port: str, status: str) -> str:
+    choice("config interface pfc asymmetric", "'STATUS'", status, ("on", "off"))
+    if port not in box.ports:
+        return f"Cannot find interface {port}\n"
+    return _of_port(box, port, "pfc_asym", status)
 
 
 def _of_port(box: SonicChassis, port: str, field: str, value: str) -> str:
@@ -173,12 +181,12 @@ def _profile(name: str, fields: Mapping[str, str]) -> str:
 
 CONFIG: Mapping[str, Callable[..., str | Program]] = {
     "interface pfc priority": _pfc_priority,
-    "interface pfc asymmetric": lambda box, port, on: _of_port(box, port, "pfc_asym", on),
+    "interface pfc asymmetric": _pfc_asymmetric,
     "interface mtu": lambda box, port, mtu: _of_port(box, port, "mtu", mtu),
     "interface shutdown": lambda box, port: _of_port(box, port, "admin_status", "down"),
     "interface startup": lambda box, port: _of_port(box, port, "admin_status", "up"),
     "save": save,
-    "qos reload": lambda box: box.change(box.db.reload_qos) or "",
+    "qos reload": lambda box: box.change(lambda: box.db.load("qos reload")) or "",
     "ecn": ecn,
     **{f"pfcwd {verb}": act for verb, act in watchdog.CHANGES.items()},
 }

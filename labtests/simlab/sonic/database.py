@@ -8,7 +8,6 @@ profile is what buffermgrd makes of a port's speed and cable (buffermgr.cpp).
 import json
 import re
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,17 +49,12 @@ class ConfigDb:
 
     ports: tuple[Cabled, ...]
     tables: Tables = field(default_factory=dict)
+    acting: dict[str, str] = field(default_factory=dict)
+    """The watchdog's action at a port: that of its entry when it was made (pfcwdorch)."""
 
-    def install(self) -> None:
-        """No port has a map, a profile or a scheduler."""
-        self._load("installed")
-
-    def reload_qos(self) -> None:
-        """`config qos reload`."""
-        self._load("qos reload")
-
-    def _load(self, section: str) -> None:
-        """What is of `<port>` stands there for each."""
+    def load(self, section: str) -> None:
+        """As installed (no port has a map, a profile or a scheduler), or as after `config qos
+        reload`. What is of `<port>` stands there for each."""
         for table, entries in _CONFIG[section].items():
             loaded = {key: dict(entry) for key, entry in entries.items() if "<port>" not in key}
             of_port = json.dumps({key: entry for key, entry in entries.items() if "<port>" in key})
@@ -81,10 +75,6 @@ class ConfigDb:
         """Instead of those that are there; one without a field is none."""
         now = {**self.tables.get(table, {}), **entries}
         self.tables[table] = {key: entry for key, entry in now.items() if entry}
-
-    def copy(self) -> Tables:
-        """As it would be saved."""
-        return deepcopy(self.tables)
 
     # -- what it means ----------------------------------------------------------------------------
 
@@ -157,9 +147,10 @@ class ConfigDb:
         told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
         watched = frozenset(int(each) for each in told.split(",") if each)
         if "detection_time" not in entry or not watched:
+            self.acting.pop(port, None)
             return None
         detection_ms = int(entry["detection_time"])
-        action: Any = entry.get("action", "drop")
+        action: Any = self.acting.setdefault(port, entry.get("action", "drop"))
         return PfcWatchdog(
             interval_ms=detection_ms,
             auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,

@@ -163,17 +163,29 @@ def _rate(bytes_per_s: int) -> str:
     return f"{bytes_per_s / size:.2f} {unit}"
 
 
+def _state(box: SonicChassis, port: str) -> str:
+    shut = box.db.entry("PORT", port).get("admin_status") == "down"
+    return "X" if shut else "U" if box.rate_bits_per_s(port) else "D"
+
+
+def _drop_counts(box: SonicChassis) -> str:
+    """No counter of a reason is configured."""
+    heads = ("IFACE", "STATE", "RX_ERR", "RX_DROPS", "TX_ERR", "TX_DROPS")
+    rows = [(port, _state(box, port), box.crc_errors(port), box.refused(port), 0,
+             box.dropped_out(port)) for port in box.ports]  # fmt: skip
+    return f"{tabulated(heads, rows)}\n"
+
+
 def _counters(box: SonicChassis) -> str:
     words = ("OK", "BPS", "UTIL", "ERR", "DRP", "OVR")
     rows = []
     for port in box.ports:
         frames, lately = box.statistics.traffic(port), box.statistics.traffic_per_s(port)
-        lost_out = sum(each.dropped_packets for each in box.statistics.queues(port))
         rate = box.rate_bits_per_s(port)
-        row = [port, "U" if rate else "D"]
+        row = [port, _state(box, port)]
         for packets, per_s, errors, lost in (
             (frames.rx_packets, lately.rx_bytes, box.crc_errors(port), box.refused(port)),
-            (frames.tx_packets, lately.tx_bytes, 0, lost_out),
+            (frames.tx_packets, lately.tx_bytes, 0, box.dropped_out(port)),
         ):
             share = 100 * 8 * per_s / rate if rate else 0
             row += [f"{packets:,}", _rate(per_s), f"{share:.2f}%", *_commas((errors, lost, 0))]
@@ -204,6 +216,7 @@ SHOW: Mapping[str, Callable[..., str]] = {
     "lldp table": _lldp_table,
     "interfaces status": _status,
     "interfaces counters": _counters,
+    "dropcounters counts": _drop_counts,
     "pfc counters": _pfc_counters,
     "pfc priority": partial(
         _field, table="PORT_QOS_MAP", field="pfc_enable", title="Lossless priorities"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from labtests.network import PfcWatchdog
-from labtests.simlab.linux.clicking import number, tabulated, usage
+from labtests.simlab.linux.clicking import choice, number, tabulated, usage
 from labtests.simlab.linux.options import Refused, read_options
 from labtests.simlab.sonic.chassis import SonicChassis
 
@@ -53,8 +53,11 @@ def _config(box: SonicChassis, *ports: str) -> str:
 
 def _start(box: SonicChassis, *given: str) -> str:
     options, words = read_options(given, "-a,--action= -r,--restoration-time=")
-    action, told = options.get("a", "drop"), ""
-    if not words or action not in ("drop", "forward", "alert"):
+    entry, told = dict[str, str](), ""
+    if "a" in options:
+        known = ("drop", "forward", "alert")
+        entry["action"] = choice("pfcwd start", "'--action' / '-a'", options["a"], known)
+    if not words:
         raise usage("pfcwd start", 'Missing argument "DETECTION_TIME".')
     *ports, detection = words
     number("pfcwd start", detection, 100, 5000)
@@ -62,12 +65,8 @@ def _start(box: SonicChassis, *given: str) -> str:
         options["r"] = str(2 * int(detection))
         told = "restoration time not defined; default to 2 times detection time: "
         told += f"{options['r']} ms\n"
-    entry = {
-        "detection_time": detection,
-        "action": action,
-        "pfc_stat_history": "disable",
-        "restoration_time": number("pfcwd start", options["r"], 100, 60_000),
-    }
+    entry["detection_time"] = detection
+    entry["restoration_time"] = number("pfcwd start", options["r"], 100, 60_000)
     if unknown := [port for port in ports if port not in (*box.ports, "all")]:
         lines = "\n".join(["Failed to run command, invalid options:", *unknown])
         raise Refused(status=1, printed=f"{lines}\n")
@@ -75,7 +74,10 @@ def _start(box: SonicChassis, *given: str) -> str:
     enabled = [p for p in meant if "pfc_enable" in box.db.entry("PORT_QOS_MAP", p)]
     told += "".join(f"SKIPPED: PFC is not enabled on port: {port}\n"
                     for port in meant if port not in enabled)  # fmt: skip
-    box.write("PFC_WD", {port: dict(entry) for port in enabled})
+    for port in enabled:
+        history = box.db.entry("PFC_WD", port).get("pfc_stat_history", "disable")
+        box.write("PFC_WD", {port: {}})
+        box.write("PFC_WD", {port: {**entry, "pfc_stat_history": history}})
     return told
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Literal
 
-from labtests.core.headroom import headroom_for
+from labtests.core.headroom import FULL_FRAME_BYTES, headroom_for
 from labtests.inventory import Device, Endpoint, Link
 from labtests.network import (
     DeadlockDetection,
@@ -47,6 +47,7 @@ class PortBehaviour:
     pfc: PfcMode = "off"
     no_drop: frozenset[int] = frozenset()
     headroom_cells: int | None = None
+    cable_m: int | None = None  # by which headroom is sized that is not told; None: as cabled
     thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
     trust: TrustSource = "none"
     dscp_map: tuple[int, ...] | None = None  # of this port alone; None: the whole switch's
@@ -95,7 +96,8 @@ class Chassis(ABC):
         self._headroom: dict[str, int | None] = {}  # as the network has it
         self._thresholds: dict[str, Mapping[int, GroupMemory]] = {}
         self._guarded: dict[str, tuple[GuardCounters, ...]] = {}
-        self._usual_headroom: dict[str, int] = {}  # of ports that are not as the network delivers
+        self._cable_m: dict[str, int | None] = {}  # as ports are told
+        self._frame_bytes = FULL_FRAME_BYTES  # of what is lossless
         self.shown = ShownCounters(self.network, lab.timeline, self.faults.losses, refreshed)
         self.statistics = Statistics(self.ports, self.shown, lab.timeline, self.faults, rules)
         self._late_marks: set[str] = set()
@@ -145,10 +147,16 @@ class Chassis(ABC):
 
     def headroom_cells(self, port: str) -> int:
         """What each lossless group of the port has, by the configuration or the usual rule."""
-        link = self._link(port)
-        if self._headroom.get(port) is not None or link is None:
-            return self._headroom.get(port) or 0
-        return headroom_for(link.speed_bits_per_s, link.length_m)
+        told = self._headroom.get(port)
+        return self._usual_headroom(port) if told is None else told
+
+    def _usual_headroom(self, port: str) -> int:
+        """By the white paper's rule (S23), for two frames, and the cable that is there, or told."""
+        link, told_m = self._link(port), self._cable_m.get(port)
+        if link is None:
+            return 0
+        cable_m = link.length_m if told_m is None else told_m
+        return headroom_for(link.speed_bits_per_s, cable_m, frame_bytes=self._frame_bytes)
 
     def pfc_works(self, port: str) -> bool:
         """Whether PFC is in operation at the port; not without a cable."""
@@ -185,6 +193,10 @@ class Chassis(ABC):
         """Packets that were dropped on their way in."""
         return self.statistics.drops(port).input_drops
 
+    def dropped_out(self, port: str) -> int:
+        """Packets that its queues dropped."""
+        return sum(each.dropped_packets for each in self.statistics.queues(port))
+
     def lldp_neighbour(self, port: str) -> Announced | None:
         """The LLDP neighbour: as cabled in the testbed, unless a fault says otherwise. None without
         a cable, or while the port is shut down."""
@@ -215,7 +227,7 @@ class Chassis(ABC):
         if wanted.dscp_map not in (None, network.dscp_map(port)):
             network.set_dscp_map(port, wanted.dscp_map)
         network.set_edge(port, wanted.edge)
-        self._set_headroom(port, wanted.headroom_cells)
+        self._set_headroom(port, wanted.headroom_cells, wanted.cable_m)
         self._set_thresholds(port, wanted.thresholds)
         if network.schedule(port) != wanted.schedule:
             network.set_schedule(port, wanted.schedule)
@@ -248,14 +260,11 @@ class Chassis(ABC):
         return "on" if wanted.pfc == "auto" and agreed else wanted.pfc
 
     def expect_frames(self, frame_bytes: int) -> None:
-        """See Forwarding: a lossless port has headroom for two of them, by the white paper's rule
-        (S23). Chosen: a real switch does not follow the hosts' MTU, who sets one sets the other."""
+        """See Forwarding: a lossless port has headroom for two of them. Chosen: a real switch does
+        not follow the hosts' MTU, who sets one sets the other."""
+        self._frame_bytes = frame_bytes
         for port in self.ports:
-            link = self._link(port)
-            if link is not None:
-                self._usual_headroom[port] = headroom_for(
-                    link.speed_bits_per_s, link.length_m, frame_bytes=frame_bytes
-                )
+            if self._link(port) is not None:
                 self.renew(port)
 
     def _set_curves(self, port: str, wanted: tuple[WredCurve | None, ...]) -> None:
@@ -265,8 +274,10 @@ class Chassis(ABC):
             if wanted[queue] != before:
                 self.network.set_wred(port, queue, wanted[queue])
 
-    def _set_headroom(self, port: str, cells: int | None) -> None:
-        wanted = self._usual_headroom.get(port) if cells is None else cells
+    def _set_headroom(self, port: str, cells: int | None, cable_m: int | None) -> None:
+        self._cable_m[port] = cable_m
+        usual = cable_m is None and self._frame_bytes == FULL_FRAME_BYTES  # as the network delivers
+        wanted = self._usual_headroom(port) if cells is None and not usual else cells
         if self._headroom.get(port) != wanted:
             self._headroom[port] = wanted
             self.network.set_headroom(port, wanted)
