@@ -578,3 +578,14 @@ def test_a_profile_asks_for_roce_mode_before_what_goes_before_it(lab, simulated)
         assert "roce" not in str(of_box[1:])
         assert all(not plan.steps for plan in planned(profile, lab))
     assert everything(lab) == before
+
+
+def test_what_was_changed_between_two_roce_modes_goes_back_in_the_first_of_them(lab):
+    """The length of the cable that a port has by the mode is no length of its own."""
+    before = everything(lab)
+    with lab.restoring():
+        lab.change(WHOLE, ROCE_MODE, "lossless")
+        lab.change(IN, CABLE_LENGTH, 40)
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+    assert everything(lab) == before
+    assert lab.overridden == []
