@@ -83,6 +83,8 @@ _TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE", "BUFFER_PG", 
 
 
 def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
+    if db.entry("PFC_WD", "GLOBAL").get("BIG_RED_SWITCH") == "enable":
+        yield "all that is lossless is dropped (`pfcwd big_red_switch disable`)"
     for port in of.ports:
         for key in SonicPfc(of.device).left_behind(db, port):
             yield f"{port}: a run would take BUFFER_PG|{key} away for good; `DEL` it in CONFIG_DB"
