@@ -589,3 +589,27 @@ def test_what_was_changed_between_two_roce_modes_goes_back_in_the_first_of_them(
         lab.change(WHOLE, ROCE_MODE, "lossy")
     assert everything(lab) == before
     assert lab.overridden == []
+
+
+def test_a_port_that_applies_the_default_by_name_does_so_again(lab):
+    at_ports = [f"set interface swp1-2 qos {feature} profile default-global"
+                for feature in ("egress-scheduler", "mapping")]  # fmt: skip
+    applied(lab, *at_ports, "set qos pfc default-global switch-priority 3",
+            "set interface swp1-2 qos pfc profile default-global")  # fmt: skip
+    before = everything(lab)
+    with lab.restoring():
+        all_settings(lab)
+        assert everything(lab) != before
+    assert everything(lab) == before
+    assert lab.overridden == []
+
+
+def test_the_cable_of_roce_mode_is_not_known_beside_one_of_the_default(lab):
+    """Which of the two a switch goes by is in no document."""
+    applied(lab, "set qos roce mode lossless", "set qos pfc default-global cable-length 7")
+    with pytest.raises(CommandRejected, match="cable-length of 7, and RoCE mode one of 100"):
+        lab.current(IN, CABLE_LENGTH)
+    (told,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert "a cable-length of 7" in told
+    applied(lab, "set qos roce cable-length 7")
+    assert lab.current(IN, CABLE_LENGTH) == 7
