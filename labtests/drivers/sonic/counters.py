@@ -101,13 +101,10 @@ parse_group_drops = s.by_port(s.of_numbers("Port", (f"PG{n}" for n in QUEUES), "
 # -- the watchdog ----------------------------------------------------------------------------------
 
 _BY_THE_WATCHDOG = {
-    "STORM DETECTED": c.WATCHDOG_SHUTDOWNS,
-    "RESTORED": c.WATCHDOG_RESTORED,
-    "TX DROP": c.WATCHDOG_DROPPED_OUT_PACKETS,
-    "RX DROP": c.WATCHDOG_DROPPED_IN_PACKETS,
+    "STORM DETECTED": c.WATCHDOG_SHUTDOWNS, "RESTORED": c.WATCHDOG_RESTORED,
+    "TX DROP": c.WATCHDOG_DROPPED_OUT_PACKETS, "RX DROP": c.WATCHDOG_DROPPED_IN_PACKETS,
     "TX LAST DROP": c.WATCHDOG_LAST_DROPPED_PACKETS,
-    "RX LAST DROP": c.WATCHDOG_LAST_DROPPED_IN_PACKETS,
-}
+    "RX LAST DROP": c.WATCHDOG_LAST_DROPPED_IN_PACKETS}  # fmt: skip
 _WAYS = {"TX": "tx", "RX": "rx", "TX LAST": "tx_last", "RX LAST": "rx_last"}
 _PAIR = ValueKind("[0-9]{1,20}/[0-9]{1,20}", lambda text: tuple(map(int, text.split("/"))))
 _WATCHED = ValueKind(r"[A-Za-z][A-Za-z0-9_./|-]*:(?:0|[1-9][0-9]?)")
