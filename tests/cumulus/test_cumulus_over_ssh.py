@@ -385,9 +385,6 @@ def test_roce_is_counted_apart(lab):
         for each in lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
     }
     assert [each.value for each in found.values()] == [0] * 4
-    applied(lab, "unset qos roce")
-    with pytest.raises(LabError):
-        lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
 
 
 def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
@@ -613,3 +610,14 @@ def test_the_cable_of_roce_mode_is_not_known_beside_one_of_the_default(lab):
     assert "a cable-length of 7" in told
     applied(lab, "set qos roce cable-length 7")
     assert lab.current(IN, CABLE_LENGTH) == 7
+
+
+def test_counters_of_a_roce_mode_that_somebody_has_taken_away_are_missing_and_no_error(lab):
+    """So the phase goes on to say what was changed."""
+    applied(lab, "set qos roce mode lossless")
+    asked = lab.part(BOX, RoceTelemetry)
+    assert all(each.value == 0 for each in lab.ask(BOX, asked.roce_counters("swp2")))
+    applied(lab, "unset qos roce")
+    told = lab.ask(BOX, asked.roce_counters("swp2"))
+    assert {each.value for each in told} == {None}
+    assert all(each.missing.startswith("as where RoCE mode is off: ") for each in told)
