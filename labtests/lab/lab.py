@@ -10,7 +10,7 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from labtests.capabilities.settings import Kind, T, kind_of
+from labtests.capabilities.settings import ROCE_MODE, Kind, T, kind_of
 from labtests.capabilities.streams import ExactState
 from labtests.core.errors import LabError, LabErrors
 from labtests.drivers import driver_module
@@ -257,7 +257,10 @@ class Lab(Devices):
         while len(pending := self.ahead.pending) > mark and not (self._abandoned or stop()):
             entry, firsts = pending[-1], first_changes(pending[mark:])
             if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
-                self.ahead.fold(entry, first)  # changed before, too: that value is to come back
+                if _frames(entry, pending[pending.index(first) : -1]):
+                    tell(self._put_back(entry))
+                else:
+                    self.ahead.fold(entry, first)  # changed before, too: that value comes back
                 continue
             if len(several := self._last_together(pending[mark:], firsts)) == 1:
                 tell(self._put_back(entry))
@@ -394,6 +397,16 @@ class Lab(Devices):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _frames(entry: Entry, since: Sequence[Entry]) -> bool:
+    """Whether something of its switch was changed since in a mode that says what defaults are: that
+    is put back in that mode first."""
+    mode = entry.intent
+    return mode.setting == ROCE_MODE.name and any(
+        each.intent.at.device == mode.at.device and each.intent.setting != mode.setting
+        for each in since
+    )
 
 
 def _unforeseen(error: Exception) -> LabError:

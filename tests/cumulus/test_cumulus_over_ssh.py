@@ -385,9 +385,6 @@ def test_roce_is_counted_apart(lab):
         for each in lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
     }
     assert [each.value for each in found.values()] == [0] * 4
-    applied(lab, "unset qos roce")
-    with pytest.raises(LabError):
-        lab.ask(BOX, lab.part(BOX, RoceTelemetry).roce_counters("swp1"))
 
 
 def test_what_the_switch_cannot_do_is_refused_before_anything_is_sent(lab):
@@ -578,3 +575,49 @@ def test_a_profile_asks_for_roce_mode_before_what_goes_before_it(lab, simulated)
         assert "roce" not in str(of_box[1:])
         assert all(not plan.steps for plan in planned(profile, lab))
     assert everything(lab) == before
+
+
+def test_what_was_changed_between_two_roce_modes_goes_back_in_the_first_of_them(lab):
+    """The length of the cable that a port has by the mode is no length of its own."""
+    before = everything(lab)
+    with lab.restoring():
+        lab.change(WHOLE, ROCE_MODE, "lossless")
+        lab.change(IN, CABLE_LENGTH, 40)
+        lab.change(WHOLE, ROCE_MODE, "lossy")
+    assert everything(lab) == before
+    assert lab.overridden == []
+
+
+def test_a_port_that_applies_the_default_by_name_does_so_again(lab):
+    at_ports = [f"set interface swp1-2 qos {feature} profile default-global"
+                for feature in ("egress-scheduler", "mapping")]  # fmt: skip
+    applied(lab, *at_ports, "set qos pfc default-global switch-priority 3",
+            "set interface swp1-2 qos pfc profile default-global")  # fmt: skip
+    before = everything(lab)
+    with lab.restoring():
+        all_settings(lab)
+        assert everything(lab) != before
+    assert everything(lab) == before
+    assert lab.overridden == []
+
+
+def test_the_cable_of_roce_mode_is_not_known_beside_one_of_the_default(lab):
+    """Which of the two a switch goes by is in no document."""
+    applied(lab, "set qos roce mode lossless", "set qos pfc default-global cable-length 7")
+    with pytest.raises(CommandRejected, match="cable-length of 7, and RoCE mode one of 100"):
+        lab.current(IN, CABLE_LENGTH)
+    (told,) = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert "a cable-length of 7" in told
+    applied(lab, "set qos roce cable-length 7")
+    assert lab.current(IN, CABLE_LENGTH) == 7
+
+
+def test_counters_of_a_roce_mode_that_somebody_has_taken_away_are_missing_and_no_error(lab):
+    """So the phase goes on to say what was changed."""
+    applied(lab, "set qos roce mode lossless")
+    asked = lab.part(BOX, RoceTelemetry)
+    assert all(each.value == 0 for each in lab.ask(BOX, asked.roce_counters("swp2")))
+    applied(lab, "unset qos roce")
+    told = lab.ask(BOX, asked.roce_counters("swp2"))
+    assert {each.value for each in told} == {None}
+    assert all(each.missing.startswith("as where RoCE mode is off: ") for each in told)

@@ -310,6 +310,26 @@ def test_what_buffermgrd_has_left_behind_is_an_obstacle_for_it_could_not_be_put_
     assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
 
 
+def test_a_port_that_was_switched_off_is_an_obstacle_until_it_is_lossless_again(lab):
+    """The way back to `off` gives every group that its map reaches a lossless profile."""
+    typed(lab, "config", "qos", "reload")
+    before = configured(lab)
+    for n in "34":
+        typed(lab, "config", "interface", "pfc", "priority", "Ethernet4", n, "off")
+    taken, left = lab.ask(BOX, lab.part(BOX, Obstacles).obstacles())
+    assert taken.startswith("Ethernet4: a run would take BUFFER_PG|Ethernet4|4 away for good")
+    assert left.startswith("Ethernet4: a run would leave BUFFER_PG|Ethernet4|7; make the port loss")
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", "BUFFER_PG|Ethernet4|4")
+    for n in "34":
+        typed(lab, "config", "interface", "pfc", "priority", "Ethernet4", n, "on")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) != ()  # of 3, on its way to 3 and 4
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", "BUFFER_PG|Ethernet4|3")
+    assert lab.ask(BOX, lab.part(BOX, Obstacles).obstacles()) == ()
+    with lab.restoring():
+        lab.change(IN, PFC, OFF)
+    assert configured(lab) == before
+
+
 def test_config_wants_root_and_known_words(lab):
     session = lab.transports[BOX]
     told = session.run(program("config", "interface", "pfc", "priority", "Ethernet99", "3", "on"))

@@ -8,7 +8,7 @@ from sonic_recordings import ALL
 from switch_over_ssh import fixtures_of
 
 from labtests.capabilities import counters as c
-from labtests.capabilities.device import WatchdogTelemetry
+from labtests.capabilities.device import Obstacles, WatchdogTelemetry
 from labtests.capabilities.records import PfcSetting, WatchdogTimes
 from labtests.capabilities.settings import PFC, PFC_WATCHDOG, WATCHDOG_TIMES
 from labtests.core.errors import CommandRejected, UnreadableOutput
@@ -109,8 +109,23 @@ def test_times_of_others_are_read_and_put_back_to_the_millisecond(lab):
         (("Ethernet0", "detection_time", "300", "action", "shut"), FAST, "action is 'shut'"),
         (("Ethernet0", "detection_time", "300", "pfc_stat_history", "enable"), OFF, "a history"),
         (("Ethernet0", "restoration_time", "600"), FAST, "no detection_time"),
+        (("Ethernet0", "detection_time", "300"), OFF, "no action"),
+        (("Ethernet0", "detection_time", "300", "colour", "blue"), FAST, "it has 'colour'"),
+        (("Ethernet0", "detection_time", "300", "restoration_time", "0"), FAST, "300 and 0 ms"),
     ],
-    ids=["fast", "slow", "for ever", "fixed", "poll", "action", "history", "nothing"],
+    ids=[
+        "fast",
+        "slow",
+        "for ever",
+        "fixed",
+        "poll",
+        "action",
+        "history",
+        "nothing",
+        "plain",
+        "odd",
+        "never",
+    ],
 )
 def test_what_it_cannot_do_or_could_not_put_back_is_refused(lab, words, wanted, said):
     if words:
@@ -237,3 +252,42 @@ def test_by_hand_it_wants_root_and_known_numbers(lab):
     )
     typed(lab, "pfcwd", "stop")
     assert "Ethernet0" not in typed(lab, "pfcwd", "show", "config").text
+
+
+def test_priorities_that_change_while_a_port_is_watched_are_those_that_are_watched(lab, simulated):
+    """orchagent looks at them when it is told of the watchdog, and at no other time (pfcwdorch)."""
+    typed(lab, "config", "qos", "reload")
+    typed(lab, "pfcwd", "start", "-a", "drop", "Ethernet0", "400", "-r", "800")
+    before, guards = state(lab), simulated.lab.network.switch(BOX).guards
+    typed(
+        lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PORT_QOS_MAP|Ethernet0", "pfcwd_sw_enable", "3"
+    )
+    assert guards.get(AT.interface).priorities == {3, 4}
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PORT_QOS_MAP|Ethernet0", "pfcwd_sw_enable",
+          "3,4")  # fmt: skip
+    with lab.restoring():
+        lab.change(AT, PFC, LOSSLESS)
+        lab.change(AT, PFC_WATCHDOG, "on")
+        assert guards.get(AT.interface).priorities == {3}
+        lab.change(AT, PFC_WATCHDOG, "off")
+        assert guards.get(AT.interface) is None
+    assert state(lab) == before
+    assert guards.get(AT.interface).priorities == {3, 4}
+
+
+@pytest.mark.parametrize("odd", [("action", "Drop"), ("colour", "blue"), ("detection_time", "99")])
+def test_an_entry_that_orchagent_does_not_take_watches_nothing(lab, simulated, odd):
+    typed(lab, "config", "qos", "reload")
+    told = {"detection_time": "400", "restoration_time": "800", "action": "drop"} | dict([odd])
+    words = [word for pair in told.items() for word in pair]
+    reply = typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PFC_WD|Ethernet0", *words)
+    assert reply.status == 0
+    assert simulated.lab.network.switch(BOX).guards.get(AT.interface) is None
+
+
+def test_a_watchdog_that_drops_all_that_is_lossless_is_an_obstacle(lab):
+    asked = lab.part(BOX, Obstacles)
+    assert lab.ask(BOX, asked.obstacles()) == ()
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "HSET", "PFC_WD|GLOBAL", "BIG_RED_SWITCH", "enable")
+    (told,) = lab.ask(BOX, asked.obstacles())
+    assert "pfcwd big_red_switch disable" in told

@@ -32,11 +32,9 @@ from labtests.transport.protocol import Reply
 SESSION = "shell"
 KIND: Literal["host", "switch"] = "switch"
 
-_SETTINGS = (
-    *(CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
-    *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit, CumulusCable),
-    *(CumulusWatchdogTimes, CumulusWatchdog),
-)
+_SETTINGS = (CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling,
+             CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit, CumulusCable,
+             CumulusWatchdogTimes, CumulusWatchdog)  # fmt: skip
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
@@ -123,8 +121,6 @@ class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles, Cav
         return tuple(parse_revisions(expected((yield from ask(REVISIONS)))))
 
 
-_PARTS = (
-    *(CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState),
-    *(CumulusRoceCounters, CumulusStreams),
-)
+_PARTS = (CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState, CumulusStreams,
+          CumulusRoceCounters)  # fmt: skip
 driver_of = drivers(_SETTINGS, _PARTS)

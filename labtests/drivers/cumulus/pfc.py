@@ -30,8 +30,7 @@ def pausing(leaves: p.Leaves) -> frozenset[int]:
 
 
 _CABLE = ("cable-length",)
-USUAL_M = 10
-"""Of a profile that does not tell it (guide)."""
+USUAL_M = int(p.USUAL_CABLE_M)
 LENGTHS_M = range(1, 100_001)
 Pausing = tuple[frozenset[int], int]
 """The priorities, and the length of the cable in metres."""

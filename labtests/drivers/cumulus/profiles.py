@@ -36,8 +36,8 @@ from labtests.transport.protocol import Reply
 DEFAULT = "default-global"
 MOST_LEAVES = 256
 """Of a profile. A map of all DSCPs and tags has 75."""
-ROCE_CABLE_M = "100"
-"""Of RoCE mode that does not tell it (command reference)."""
+USUAL_CABLE_M, ROCE_CABLE_M = "10", "100"
+"""Of a profile that does not tell it (guide), and of RoCE mode (command reference)."""
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
 WATCHDOG = "pfc-watchdog"
@@ -68,7 +68,7 @@ _MADE = re.compile(
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What is applied of one feature, and at one port. `profile` is what the port applies, ""
-    where that is the default; `roomy`: the priorities that have memory for lossless traffic;
+    where that is the default unsaid; `roomy`: the priorities that have memory for lossless traffic;
     `roce`: the mode, where it is on, and `unknown` why what it makes of the default is not."""
 
     profiles: Mapping[str, Leaves]
@@ -87,7 +87,7 @@ class Applied:
     def applying(self, name: str, leaves: Leaves | None = None) -> "Applied":
         """The port applies this, which has these leaves."""
         profiles = self.profiles if leaves is None else {**self.profiles, name: leaves}
-        return replace(self, profiles=profiles, profile="" if name == DEFAULT else name)
+        return replace(self, profiles=profiles, profile=name)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def read_applied(feature: str, port: str) -> Asking[Applied]:
     has_pool = ("memory-percent",) in qos["traffic-pool"].get("default-lossless", {})
     applied = Applied(
         profiles=qos[feature],
-        profile="" if name == DEFAULT else name,
+        profile=name,
         mtu=int(mtu) if port else None,
         roce=roce_mode(replies[0], qos["roce"][""]),
         roomy=frozenset(range(8) if has_pool else ()),
@@ -188,10 +188,14 @@ def _with_roce(applied: Applied, feature: str, port: str, cable_m: str) -> Askin
     show the length of cables there, so what is applied tells it."""
     try:
         view = yield from roce_view()
-        status = (yield from roce_status(port)) if port and not applied.profile else view
+        usual = port and applied.profile in ("", DEFAULT)
+        status = (yield from roce_status(port)) if usual else view
         odd = view.other(status, feature)
     except (CommandRejected, UnreadableOutput) as unread:
         odd = f"{unread.command}: {unread.problem}"
+    told = applied.profiles.get(DEFAULT, {}).get(("cable-length",), cable_m)
+    if told not in (cable_m, USUAL_CABLE_M):
+        odd = f"{DEFAULT} has a cable-length of {told}, and RoCE mode one of {cable_m}"
     if odd:
         return replace(applied, roomy=frozenset(), unknown=odd)
     own = {("cable-length",): cable_m} if feature == "pfc" else {}
@@ -291,7 +295,7 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
     def in_force(self, applied: Applied, port: str) -> M:
         """What the port's profile means."""
         name, where = applied.profile or DEFAULT, f"qos {self.feature}"
-        if applied.profile and applied.profile not in applied.profiles:
+        if name != DEFAULT and name not in applied.profiles:
             problem = f"{port} applies it, and it is not there"
             raise self.reject(f"{where} {name}", problem, "make it")
         if name == DEFAULT:
@@ -303,9 +307,9 @@ class ProfileSetting(NvueSetting[T], Generic[T, M]):
         """The port applies what means this: what its own stands for, what it applies now, else a
         profile of its own."""
         base = base_of(applied.profile, port)
-        for name in (base or DEFAULT, applied.profile or DEFAULT):
-            leaves = applied.profiles.get(name, {})
-            if (leaves or name == DEFAULT) and self._fits(applied, name, leaves, wanted):
+        for name in (base, applied.profile):
+            leaves, usual = applied.profiles.get(name or DEFAULT, {}), name in ("", DEFAULT)
+            if (leaves or usual) and self._fits(applied, name or DEFAULT, leaves, wanted):
                 return self._tidied(applied.applying(name), port)
         name = own_name(port, base)
         if not NAME.fullmatch(name):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.capabilities.device import RoceTelemetry
 from labtests.capabilities.readings import Reading
+from labtests.core.errors import CommandRejected
 from labtests.drivers.cumulus.session import expected
 from labtests.drivers.displays import Ruled, read_ruled
 from labtests.drivers.parsing import READ_AGAIN, refuse
@@ -144,9 +145,13 @@ class CumulusRoceCounters(PlatformPart, RoceTelemetry):
 
     def roce_counters(self, port: str) -> Asking[tuple[Reading, ...]]:
         """See RoceTelemetry."""
-        reply = expected((yield from ask(program(*_OF_PORT, port, "qos", "roce", "counters"))))
-        counted = Counted(reply=reply, port=port, counts={"": parse_roce_counters(reply)},
-                          source=reply.command, missing="the switch says n/a")  # fmt: skip
+        reply = yield from ask(program(*_OF_PORT, port, "qos", "roce", "counters"))
+        try:
+            told, missing = parse_roce_counters(expected(reply)), "the switch says n/a"
+        except CommandRejected as off:
+            told, missing = {}, f"as where RoCE mode is off: {off.problem}"
+        counted = Counted(reply=reply, port=port, counts={"": told}, source=reply.command,
+                          missing=missing)  # fmt: skip
         return tuple(counted.of("", word, counter) for word, counter in _READ.items())
 
 

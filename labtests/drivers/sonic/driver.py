@@ -79,13 +79,14 @@ def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
 
 # -- what is in the way ----------------------------------------------------------------------------
 
-_TABLES = ("PFC_WD", "PORT", "PORT_QOS_MAP", "SCHEDULER", "QUEUE", "BUFFER_PG", "BUFFER_PROFILE")
+_TABLES = (*SonicPfc.tables, "PFC_WD", "PORT", "SCHEDULER", "QUEUE")
 
 
 def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
+    if db.entry("PFC_WD", "GLOBAL").get("BIG_RED_SWITCH") == "enable":
+        yield "all that is lossless is dropped (`pfcwd big_red_switch disable`)"
     for port in of.ports:
-        for key in SonicPfc(of.device).left_behind(db, port):
-            yield f"{port}: a run would take BUFFER_PG|{key} away for good; `DEL` it in CONFIG_DB"
+        yield from (f"{port}: a run would {e}" for e in SonicPfc(of.device).left_behind(db, port))
         if guard := db.entry("PFC_WD", port):
             action, after_ms = guard.get("action", "drop"), guard.get("detection_time", "?")
             told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"

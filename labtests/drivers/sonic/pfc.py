@@ -41,6 +41,12 @@ def _entries(db: Db, port: str, *, default: bool) -> dict[str, Groups]:
     return found
 
 
+def _reached(db: Db, slot: Slot) -> Groups:
+    """By the port's map, or what ours stands for, beside that of lossy traffic."""
+    told = db.entry(slot.pool, slot.base(db)).values()
+    return frozenset(int(each) for each in told if each in [*"1234567"])
+
+
 def laid_out(db: Db, port: str, lossless: Groups) -> Db:
     """The default profile is that of exactly these groups, one entry for each run of them, as
     buffermgrd writes it; groups with another one keep it. Without a default nothing is written."""
@@ -85,11 +91,19 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         priorities = frozenset(map(int, told))
         return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
 
-    def left_behind(self, db: Db, port: str) -> list[str]:
-        """Entries, such as buffermgrd leaves, that a change and the way back would not bring."""
-        own = lossless(self.value(db, port))
-        kept = laid_out(db, port, own).tables["BUFFER_PG"] if own else db.tables["BUFFER_PG"]
-        return [key for key in _entries(db, port, default=True) if key not in kept]
+    def left_behind(self, db: Db, port: str) -> Iterator[str]:
+        """Entries, such as buffermgrd leaves, that a change and the way back would not bring; and
+        of a port that is off those that they would bring."""
+        own, now = lossless(self.value(db, port)), {*_entries(db, port, default=True)}
+        groups, others = (
+            own or _reached(db, slot_of(port, GROUP)),
+            _entries(db, port, default=False),
+        )
+        kept = {*_runs(port, groups.difference(*others.values()))}
+        for key in sorted(now - kept):
+            yield f"take BUFFER_PG|{key} away for good; `DEL` it in CONFIG_DB"
+        for key in () if own else sorted(kept - now):
+            yield f"leave BUFFER_PG|{key}; make the port lossless first (`config interface pfc`)"
 
     def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         expect_mode(self, f"PORT_QOS_MAP|{port}", wanted, "SONiC")
@@ -100,9 +114,7 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         self._expect_way_back(db, port, slot, before)
         db = db.holding("PORT_QOS_MAP", port, pfc_enable=told)
         if not pausing:  # groups in use keep their profile; 0 has that of lossy traffic
-            db = slot.referring(db, slot.base(db))
-            reached = {int(each) for each in slot.found(db).values() if each in [*"1234567"]}
-            return laid_out(db, port, frozenset(reached))
+            return laid_out(slot.referring(db, slot.base(db)), port, _reached(db, slot))
         own, usual = {str(n): str(n) for n in pausing}, dict.fromkeys(map(str, range(8)), "0")
         db = slot.meaning(
             db,

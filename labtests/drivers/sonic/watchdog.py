@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from labtests.capabilities import settings as s
 from labtests.capabilities.records import PortWatchdog, WatchdogTimes
+from labtests.core.output import excerpt
 from labtests.drivers.sonic.database import Db, DbSetting, Entry
 from labtests.drivers.sonic.session import database, set_fields
 
@@ -15,9 +16,9 @@ DETECTION_MS, RESTORATION_MS = range(100, 5_001), range(100, 60_001)
 
 
 OFF = WatchdogTimes.of_ms(POLL_MS, 0, on=False)
-_NO_HISTORY = {"pfc_stat_history": "disable"}
-"""As `pfcwd start` writes it, and as it is where it is not told."""
-_OURS = {"detection_time", "restoration_time", "action"}
+_HISTORY = "pfc_stat_history"
+_KNOWN = {"detection_time", "restoration_time", "action", _HISTORY}
+"""Of an entry with any other field orchagent takes nothing."""
 
 
 class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
@@ -29,11 +30,15 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
     def value(self, db: Db, port: str) -> WatchdogTimes:
         """As configured."""
         where, entry = f"PFC_WD|{port}", db.entry("PFC_WD", port)
+        if odd := sorted(entry.keys() - _KNOWN):
+            problem = f"it has {excerpt(odd[0], 80)!r}, and the switch takes no such entry"
+            raise self.reject(where, problem, f"`pfcwd stop {port}`")
         if "detection_time" not in entry:
             return OFF
         detection = self.number(where, entry, "detection_time")
         restoration = self.number(where, entry, "restoration_time", 0)
-        if detection not in DETECTION_MS or restoration not in (0, *RESTORATION_MS):
+        infinite = "restoration_time" not in entry
+        if detection not in DETECTION_MS or not (infinite or restoration in RESTORATION_MS):
             problem = f"{detection} and {restoration} ms are not in 100..5000 and 100..60000"
             raise self.reject(where, problem, f"`pfcwd stop {port}`")
         action = self.word(where, entry, "action", "drop", "forward", "alert")
@@ -49,13 +54,13 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         where, entry = f"PFC_WD|{port}", db.entry("PFC_WD", port)
         if self.same(wanted, self.value(db, port)):
             return db
-        others = {name: entry[name] for name in entry if name not in _OURS}
-        if not wanted.on and others not in ({}, _NO_HISTORY):
-            problem = "it keeps a history, or more, which would be lost on the way"
+        odd = entry.get(_HISTORY, "disable") != "disable" and not wanted.on
+        odd |= "action" not in entry and not (wanted.on and wanted.action == "drop")
+        if entry and (odd or "detection_time" not in entry):
+            problem = (
+                "it has a history, no action or no detection_time: labtests could not restore it"
+            )
             raise self.reject(where, problem, f"`pfcwd stop {port}`, and start it again afterwards")
-        if entry and "detection_time" not in entry:
-            problem = "it has no detection_time, so that nothing is watched"
-            raise self.reject(where, problem, f"`pfcwd stop {port}`")
         if not wanted.on:
             return db.having("PFC_WD", {port: None})
         detection, restoration = wanted.shut_after_ms, wanted.quiet_ms
@@ -68,7 +73,7 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
             problem = f"POLL_INTERVAL is {poll} ms, so a queue is shut that much later"
             raise self.reject("PFC_WD|GLOBAL", problem, f"`pfcwd interval {POLL_MS}`")
         told = {"detection_time": str(detection), "restoration_time": str(restoration)}
-        if not entry or _action(entry) != wanted.action:  # one without drops, and stays so
+        if not entry or "action" in entry:  # one without drops, and stays so
             told["action"] = wanted.action
         return db.holding("PFC_WD", port, **told)
 
@@ -77,8 +82,12 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         (`m_entryMap.emplace` of pfcwdorch): as `pfcwd start` does, it is made anew."""
         old, new = (db.entry("PFC_WD", port) for db in (before, after))
         if old and new and _action(old) != _action(new):
-            return (database("DEL", "PFC_WD", port), set_fields("PFC_WD", port, new))
+            return _anew(port, new)
         return super()._change(port, before, after)
+
+
+def _anew(port: str, entry: Entry) -> s.Commands:
+    return (database("DEL", "PFC_WD", port), set_fields("PFC_WD", port, entry))
 
 
 def _action(entry: Entry) -> str:
@@ -89,7 +98,7 @@ class SonicWatchdog(DbSetting[PortWatchdog]):
     """`pfcwd_sw_enable`: on where it has the lossless priorities, `of 3,4` where it has others."""
 
     kind = s.PFC_WATCHDOG
-    tables = ("PORT_QOS_MAP",)
+    tables = ("PORT_QOS_MAP", "PFC_WD")
 
     def value(self, db: Db, port: str) -> PortWatchdog:
         """As configured."""
@@ -109,3 +118,8 @@ class SonicWatchdog(DbSetting[PortWatchdog]):
             raise self.reject(f"PORT_QOS_MAP|{port}", problem, "switch PFC on first")
         told = {"on": lossless, "off": "", "unset": None}.get(wanted, wanted.removeprefix("of "))
         return db.holding("PORT_QOS_MAP", port, pfcwd_sw_enable=told)
+
+    def _change(self, port: str, before: Db, after: Db) -> s.Commands:
+        """orchagent looks at it when it is told an entry of PFC_WD, which is made anew, then."""
+        lines, entry = super()._change(port, before, after), after.entry("PFC_WD", port)
+        return (*lines, *_anew(port, entry)) if lines and entry else lines

@@ -125,9 +125,8 @@ _INSTALLED: Tree = json.loads((Path(__file__).parent / "installed.json").read_te
 _CURVE: Tree = _INSTALLED["congestion-control"][DEFAULT]["traffic-class"]["0"]
 _BOTH_WAYS = {"rx": "enable", "tx": "enable"}
 _OF_A_PROFILE: Mapping[str, Tree] = {
-    "pfc": {"cable-length": 10, **_BOTH_WAYS},
-    "mapping": {"port-default-sp": 0, "trust": "l2"},
-}
+    "pfc": {"cable-length": 10, **_BOTH_WAYS}, "mapping": {"port-default-sp": 0, "trust": "l2"},
+}  # fmt: skip
 _OF_A_CLASS = {"congestion-control": _CURVE, "egress-scheduler": {"mode": "dwrr"}}
 _LINK = {"auto-negotiate": "on", "duplex": "full", "fec": "auto", "mtu": 9216, "speed": "auto"}
 

@@ -13,11 +13,7 @@ from labtests.simlab.switch_cli import Chassis, CountingRules
 
 _REFRESHED: dict[Counted, float] = {"traffic": 1, "pfc": 1, "drops": 1, "queues": 1}
 _FLEX: dict[Counted, str] = {
-    "traffic": "PORT",
-    "pfc": "PORT",
-    "queues": "QUEUE",
-    "drops": "PG_DROP",
-}
+    "traffic": "PORT", "pfc": "PORT", "queues": "QUEUE", "drops": "PG_DROP"}  # fmt: skip
 """By which flex counter each is read from hardware."""
 _MTU = 9100
 _NO_CABLE = (25_000_000_000, 5.0)  # bit/s, metres
@@ -97,5 +93,6 @@ class SonicChassis(Chassis):
     def load_saved(self) -> None:
         """See Chassis."""
         self.db.tables = self._saved
+        self.db.acting.clear()
         self.save()
         self.apply_all()

@@ -40,11 +40,8 @@ def _del(box: SonicChassis, *keys: str) -> str:
 
 
 _REDIS: Mapping[str, Callable[..., str]] = {
-    "HSET": _hset,
-    "HDEL": _hdel,
-    "DEL": _del,
-    "HGETALL": lambda box, key: f"{box.db.entry(*key.split('|', 1))}\n",
-}
+    "HSET": _hset, "HDEL": _hdel, "DEL": _del,
+    "HGETALL": lambda box, key: f"{box.db.entry(*key.split('|', 1))}\n"}  # fmt: skip
 
 
 def db_cli(box: SonicChassis, call: Call) -> str:
@@ -129,11 +126,8 @@ def save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
 
 
 _CURVE = {"max": "max_threshold", "min": "min_threshold", "drop": "drop_probability"}
-_ECN = {
-    f"-{colour[0]}{word}": f"{colour}_{field}"
-    for colour in ("green", "yellow", "red")
-    for word, field in _CURVE.items()
-}
+_ECN = {f"-{colour[0]}{word}": f"{colour}_{field}"
+        for colour in ("green", "yellow", "red") for word, field in _CURVE.items()}  # fmt: skip
 
 
 def ecn(box: SonicChassis, *given: str) -> str:
@@ -194,12 +188,8 @@ CONFIG: Mapping[str, Callable[..., str | Program]] = {
 # -- counterpoll -----------------------------------------------------------------------------------
 
 _POLLS: Mapping[str, tuple[str, ...]] = {
-    "port": ("PORT",),
-    "queue": ("QUEUE",),
-    "pg-drop": ("PG_DROP",),
-    "wredqueue": ("WRED_ECN_QUEUE",),
-    "watermark": GROUPS,
-}
+    "port": ("PORT",), "queue": ("QUEUE",), "pg-drop": ("PG_DROP",),
+    "wredqueue": ("WRED_ECN_QUEUE",), "watermark": GROUPS}  # fmt: skip
 _POLLED_MS = {"pg-drop": (1000, 30_000), "watermark": (1000, 60_000)}
 _USUAL_MS = 100, 30_000
 """Of queues and watermarks: counterpoll's source; of the others from memory."""

@@ -8,7 +8,7 @@ profile is what buffermgrd makes of a port's speed and cable (buffermgr.cpp).
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ Tables = dict[str, dict[str, Entry]]
 _CONFIG: dict[str, Any] = json.loads((Path(__file__).parent / "config_db.json").read_text("utf-8"))
 """Of the lossless profile fields, dynamic_th and xon are as recorded (show-mmu:
 pg_lossless_100000_300m_profile); size and xon_offset are those of the packet network
-(memory_settings.py)."""
+(memory_settings.py). Of the watchdog: what orchagent takes of an entry, as patterns (pfcwdorch)."""
 POOL = "ingress_lossless_pool"
 _IN_BYTES = ("static_th", "xon", "xon_offset", "size")
 _MARKS = ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
@@ -49,8 +49,8 @@ class ConfigDb:
 
     ports: tuple[Cabled, ...]
     tables: Tables = field(default_factory=dict)
-    acting: dict[str, str] = field(default_factory=dict)
-    """The watchdog's action at a port: that of its entry when it was made (pfcwdorch)."""
+    acting: dict[str, tuple[Entry, PfcWatchdog]] = field(default_factory=dict)
+    """By port: the entry of PFC_WD that was taken last, and what was made of it."""
 
     def load(self, section: str) -> None:
         """As installed (no port has a map, a profile or a scheduler), or as after `config qos
@@ -141,23 +141,39 @@ class ConfigDb:
         )
 
     def _guard(self, port: str) -> PfcWatchdog | None:
-        """What PFC_WD says of the port, for the priorities of `pfcwd_sw_enable` (orchagent looks at
-        no others). Without a time nothing restores a queue."""
-        entry = self.entry("PFC_WD", port)
-        told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
-        watched = frozenset(int(each) for each in told.split(",") if each)
-        if "detection_time" not in entry or not watched:
-            self.acting.pop(port, None)
-            return None
-        detection_ms = int(entry["detection_time"])
-        action: Any = self.acting.setdefault(port, entry.get("action", "drop"))
-        return PfcWatchdog(
-            interval_ms=detection_ms,
-            auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
-            poll_ms=int(self.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL", "100")),
-            action=action,
-            priorities=watched,
+        """What orchagent made of the port's entry of PFC_WD when it was last told, for the
+        priorities that `pfcwd_sw_enable` had then: what that says later changes nothing. Its action
+        is that of the entry when it was made. One with a field or a value that orchagent does not
+        know is passed over (pfcwdorch). Without a time nothing restores a queue."""
+        entry, (known, guard) = (
+            self.entry("PFC_WD", port),
+            self.acting.get(port, ({}, PfcWatchdog())),
         )
+        told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
+        if not entry:
+            self.acting.pop(port, None)
+        elif told and entry != known and _is_taken(entry):
+            detection_ms = int(entry["detection_time"])
+            action: Any = guard.action if known else entry.get("action", "drop")
+            self.acting[port] = (
+                dict(entry),
+                PfcWatchdog(
+                    interval_ms=detection_ms,
+                    auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
+                    action=action,
+                    priorities=frozenset(map(int, told.split(",")))
+                    | (guard.priorities or frozenset()),
+                ),
+            )
+        poll_ms = int(self.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL", "100"))
+        return replace(self.acting[port][1], poll_ms=poll_ms) if port in self.acting else None
+
+
+def _is_taken(watchdog: Entry) -> bool:
+    known = _CONFIG["watchdog"]
+    return "detection_time" in watchdog and all(
+        re.fullmatch(known.get(name, "(?!)"), watchdog[name]) for name in watchdog
+    )
 
 
 def _served(scheduler: Entry) -> tuple[str, int]:

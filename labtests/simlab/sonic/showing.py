@@ -232,7 +232,5 @@ SHOW: Mapping[str, Callable[..., str]] = {
 }
 CLEAR: Mapping[str, Callable[..., str]] = {
     each.named: lambda box, *, kind=kind: box.watermarks.clear(kind) or "\n"
-    for kind, each in TYPES.items()
-    if each.column
-}
+    for kind, each in TYPES.items() if each.column}  # fmt: skip
 """`sonic-clear` has no word for pools."""

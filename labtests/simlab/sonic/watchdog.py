@@ -8,15 +8,11 @@ from labtests.simlab.linux.options import Refused, read_options
 from labtests.simlab.sonic.chassis import SonicChassis
 
 _CONFIG = {
-    "ACTION": ("action", "drop"),
-    "DETECTION TIME": ("detection_time", "N/A"),
+    "ACTION": ("action", "drop"), "DETECTION TIME": ("detection_time", "N/A"),
     "RESTORATION TIME": ("restoration_time", "infinite"),
-    "HISTORY": ("pfc_stat_history", "disable"),
-}
-_STATS = (
-    *("QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP"),
-    *("TX LAST OK/DROP", "RX LAST OK/DROP"),
-)
+    "HISTORY": ("pfc_stat_history", "disable")}  # fmt: skip
+_STATS = ("QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP",
+          "TX LAST OK/DROP", "RX LAST OK/DROP")  # fmt: skip
 
 
 def _row(box: SonicChassis, port: str, queue: int) -> tuple[str, ...]:
