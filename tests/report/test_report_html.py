@@ -604,6 +604,13 @@ def test_empty_objects_are_rendered(text_of: Text) -> None:
     assert page({"tests": [{"phases": [{}], "verdicts": [{}], "changes": [{}]}]})
 
 
+@pytest.mark.parametrize("outcome", [[], {}, 7, None, "odd"])
+def test_an_outcome_that_is_no_word_has_a_sign_all_the_same(outcome: object) -> None:
+    verdict = {"role": "main", "outcome": outcome, "because": "b", "expected": "pass"}
+    html = page({"tests": [{"id": "a::b", "outcome": "pass", "verdicts": [verdict]}]})
+    assert "UNKNOWN OUTCOME" in html
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
