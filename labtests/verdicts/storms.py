@@ -110,6 +110,7 @@ def _kept_through(evidence: Evidence) -> Iterator[Finding]:
     yield from stormed(evidence)
     yield from port_drops.none_dropped_by_ports(evidence)
     yield from _none_by_the_watchdog(evidence)
+    yield from _none_at_other_ports(evidence)
     yield from nothing_is_missing(evidence)
 
 
@@ -129,6 +130,7 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
     """Where a packet is in no counter, or nobody stormed as asked, what the port dropped is not
     known."""
     storm = evidence.storm
+    yield from _none_at_other_ports(evidence)
     doubts = (*stormed(evidence), *nothing_is_missing(evidence))
     doubts += () if storm is None else tuple(_held_back(evidence, storm))
     doubts += () if evidence.kind == "control" else tuple(_by_the_watchdog(evidence))
@@ -180,6 +182,16 @@ def _none_by_the_watchdog(evidence: Evidence) -> Iterator[Finding]:
     dropped = _of_the_watchdog(evidence)
     if evidence.has(dropped):
         yield from port_drops.exactly_zero(evidence, dropped)
+
+
+def _none_at_other_ports(evidence: Evidence) -> Iterator[Finding]:
+    """Those opposite the senders drop nothing for a pause, where they count it: nobody pauses
+    them."""
+    stormed_at = _of_the_watchdog(evidence).key[:2]
+    for where in dict.fromkeys((p.switch, p.switch_port) for p in evidence.senders):
+        dropped = evidence.change(where, "port", None, c.WATCHDOG_DROPPED_PACKETS)
+        if where != stormed_at and evidence.has(dropped):
+            yield from port_drops.exactly_zero(evidence, dropped)
 
 
 def _by_the_watchdog(evidence: Evidence) -> Iterator[Finding]:

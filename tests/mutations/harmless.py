@@ -1178,6 +1178,35 @@ DECLARED: tuple[Harmless, ...] = (
         counter="forwarded_packets",
         suite="paths.*",
     ),
+    Harmless(
+        "that nothing is lost and nobody late is claimed, and no pause",
+        kind=COUNTED,
+        place="sender's switch port",
+        counter="pfc_tx_frames",
+        suite="scale.*",
+    ),
+    Harmless(
+        "what was dropped is asked in all, and how long a queue was is not",
+        kind="samples",
+        place="bottleneck",
+        counter="queue_length_packets|dropped_(packets|by_watchdog)",
+        suite="(scale|pause_timeout).*",
+    ),
+    Harmless(
+        "as many as there were losses, but for those that chance has behind one another",
+        kind="one less|more",
+        place="sender's NIC",
+        counter="packet_seq_err",
+        suite="go_back.*",
+    ),
+    Harmless(
+        "whose marks have ceased is asked for its rate: that CNPs ceased for all is in the others",
+        kind="missing",
+        phase="experiment the usual increase",
+        place="sender's NIC",
+        counter="rp_.*",
+        suite="dcqcn_points.*",
+    ),
 )
 
 

@@ -310,9 +310,9 @@ def test_a_time_out_leaves_short_storms_alone_and_one_packet_is_too_many():
     assert "queue 5 dropped_packets grew by 1" in verdict.because
 
 
-def watched(seen, grew):
+def watched(seen, grew, *, at=PORT):
     """The port's own counter of what its watchdog dropped, of all queues."""
-    key = (*PORT, "port", -1, c.WATCHDOG_DROPPED_PACKETS)
+    key = (*at, "port", -1, c.WATCHDOG_DROPPED_PACKETS)
     return replace(
         seen,
         before=(*seen.before, reading(key, 7, 9.5)),
@@ -331,6 +331,20 @@ def test_what_queues_dropped_and_the_watchdog_did_not_was_dropped_by_something_e
         verdict = dropped_all(watched(seen, grew), within_ms=200)
         assert verdict.outcome is Outcome.INCONCLUSIVE
         assert said in verdict.because
+
+
+def test_a_port_that_nobody_pauses_drops_nothing_for_a_pause():
+    flows = tuple(replace(flow, ran_s=5.0) for flow in stormy({}, dropped=(1, 2_100)).flows)
+    long = replace(stormy({}, dropped=(1, 2_100)), flows=flows)
+    short = stormy({}, dropped=(0, 0))
+    other = (long.senders[0].switch, long.senders[0].switch_port)
+    for grew, outcome in ((0, Outcome.PASS), (1, Outcome.FAIL), (-1, Outcome.INCONCLUSIVE)):
+        for verdict in (
+            dropped_all(watched(long, grew, at=other), within_ms=200),
+            kept_through(watched(short, grew, at=other)),
+        ):
+            assert verdict.outcome is outcome, verdict.because
+            assert outcome is Outcome.PASS or " ".join(other) in verdict.because
 
 
 def test_a_watchdog_that_dropped_in_short_storms_left_nothing_alone():
