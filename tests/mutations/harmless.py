@@ -283,7 +283,7 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "a port that were held would drop, or its senders would have less",
         kind="missing|stale|twice or negative",
-        phase="experiment (802.3x|for no class)",
+        phase="experiment (802.3x|for no class|PFC of the other priority|from the address 0)",
         place="sender's switch port",
         counter="pfc_tx_frames",
         suite="pauses_of.*",
@@ -1160,8 +1160,8 @@ DECLARED: tuple[Harmless, ...] = (
     Harmless(
         "marks and CNPs are asked in all, and not when",
         kind="samples",
-        place="receiver's NIC",
-        counter="np_.*",
+        place=".*NIC",
+        counter="(np|rp)_.*",
         suite="(pfc_and|s2_).*",
     ),
     Harmless(
@@ -1190,7 +1190,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place="bottleneck",
         counter="queue_length_packets|dropped_(packets|by_watchdog)",
-        suite="(scale|pause_timeout).*",
+        suite="(mixed|overload|scale|pause_timeout).*",
     ),
     Harmless(
         "as many as there were losses, but for those that chance has behind one another",
@@ -1206,6 +1206,21 @@ DECLARED: tuple[Harmless, ...] = (
         place="sender's NIC",
         counter="rp_.*",
         suite="dcqcn_points.*",
+    ),
+    Harmless(
+        "the port's sum of marks: those of the queue are asked",
+        kind="stale|missing",
+        phase="experiment .*not ECN-capable",
+        place="bottleneck",
+        counter="ecn_marked_packets",
+        suite="marking.*",
+    ),
+    Harmless(
+        "bytes of packets that the queue does not count as dropped",
+        kind="lost and counted",
+        place="bottleneck",
+        counter="dropped_bytes",
+        suite="marking_curve.*",
     ),
 )
 
