@@ -133,6 +133,8 @@ def _short(flow: FlowResult) -> Finding:
     )
     if away_s is None:
         return unproven(f"{who}: {flow.tool} did not tell what was sent and received", fact)
+    if away_s < 0:
+        return unproven(f"{who}: {flow.tool} tells more datagrams received than sent", fact)
     if away_s <= HEALS_IN_S:
         return passed(fact)
     return failed(f"{who} was away for {away_s:.2f} s, by what is missing of it", fact)

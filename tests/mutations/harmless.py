@@ -1138,7 +1138,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "peaks are asked, and not how much went by; no load comes in at the bottleneck",
-        kind="one less|more|stale|swapped queues",
+        kind="lost and counted|one less|more|stale|swapped queues|samples",
         place="bottleneck",
         counter="forwarded_packets|buffer_dropped_in_packets",
         suite="thresholds.*",
@@ -1162,7 +1162,7 @@ DECLARED: tuple[Harmless, ...] = (
         kind="samples",
         place=".*NIC",
         counter="(np|rp)_.*",
-        suite="(pfc_and|s2_).*",
+        suite="(pfc_and|s2_|victim).*",
     ),
     Harmless(
         "a receiver of TCP sends acknowledgements: what it sends again is no segment of a load",
@@ -1217,10 +1217,10 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "bytes of packets that the queue does not count as dropped",
-        kind="lost and counted",
-        place="bottleneck",
+        kind="lost and counted|more",
+        place="bottleneck|between switches",
         counter="dropped_bytes",
-        suite="marking_curve.*",
+        suite="(link_failure|marking_curve|paths|scheduling).*",
     ),
 )
 

@@ -75,6 +75,12 @@ def test_a_long_outage_is_told_by_what_is_missing():
     assert "was away for 2.50 s" in verdict.because
 
 
+def test_a_tool_that_got_more_than_it_sent_tells_no_outage():
+    verdict = healed(failed(missing=-10))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "more datagrams received than sent" in verdict.because
+
+
 def test_a_flow_that_does_not_come_back_is_red():
     verdict = healed(failed(last=0.1))
     assert verdict.outcome is Outcome.FAIL
