@@ -73,14 +73,15 @@ class WatchdogTimes:
     action: Literal["drop", "forward", "alert"] = "drop"
 
     @classmethod
-    def of_ms(cls, shut_after: int, quiet: int, *, on: bool = True) -> "WatchdogTimes":
-        """Of a device that has the products."""
-        unit = math.gcd(shut_after, quiet)
+    def of_ms(cls, *, shut_after_ms: int, quiet_ms: int, on: bool = True) -> "WatchdogTimes":
+        """Of a device that is told products, in ms, and neither interval nor multipliers; it shuts
+        a queue after more than 0 ms."""
+        unit = math.gcd(shut_after_ms, quiet_ms)
         return cls(
             on=on,
             interval_ms=unit,
-            shutdown_multiplier=shut_after // unit,
-            auto_restore_multiplier=quiet // unit,
+            shutdown_multiplier=shut_after_ms // unit,
+            auto_restore_multiplier=quiet_ms // unit,
             fixed_restore_multiplier=0,
         )
 

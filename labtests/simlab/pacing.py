@@ -1,6 +1,7 @@
 """What a box does again and again, as often as it is told: polls of its chip."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from labtests.simlab.timeline import Timeline
@@ -28,3 +29,56 @@ class Pacemaker:
         if self._periods_ns[name] == period_ns:  # not told otherwise since
             act()
             self._wait(name, period_ns, act)
+
+
+PeakKey = tuple[str, str, int]
+"""What kind of a peak it is, of which port (or pool), and its number there."""
+
+
+class PolledPeaks(ABC):
+    """A poll reads what the chip held most since the last one, and clears it there. `shown` is the
+    most of all polls since somebody cleared that, nothing before the first one; `polled` what the
+    last poll read; `periodic` the most of all polls of a period, which ends at 0. In the unit of
+    `peaks`."""
+
+    def __init__(self, timeline: Timeline, period_ns: int, forget: Callable[[], None]) -> None:
+        """`forget`: the chip holds no peak any more."""
+        self._polls, self._forget = Pacemaker(timeline), forget
+        self._since_polled: dict[PeakKey, int] = {}
+        self.shown: dict[PeakKey, int] = {}
+        self.polled: dict[PeakKey, int] = {}
+        self.periodic: dict[PeakKey, int] = dict.fromkeys(dict(self.peaks()), 0)
+        self.pace()
+        self._polls.pace("period", period_ns, self._begin_period)
+
+    @abstractmethod
+    def peaks(self) -> Iterator[tuple[PeakKey, int]]:
+        """Of the chip, since they were forgotten."""
+
+    @abstractmethod
+    def group_of(self, key: PeakKey) -> str:
+        """With which others it is polled."""
+
+    @abstractmethod
+    def pace(self) -> None:
+        """Each group is polled as often as the box is told now: poll_every()."""
+
+    def poll_every(self, group: str, period_ns: int | None) -> None:
+        """So often from now on; None: never."""
+        self._polls.pace(group, period_ns, partial(self._poll, group))
+
+    def clear(self, kind: str) -> None:
+        """Those of this kind are shown as 0 from now on, polled or not."""
+        self.shown |= {key: 0 for key, _ in self.peaks() if key[0] == kind}
+
+    def _begin_period(self) -> None:
+        self.periodic |= dict.fromkeys(self.periodic, 0)
+
+    def _poll(self, group: str) -> None:
+        for key, peak in self.peaks():
+            self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
+        self._forget()
+        for key in [key for key in self._since_polled if self.group_of(key) == group]:
+            self.polled[key] = self._since_polled.pop(key)
+            for held in (self.shown, self.periodic):
+                held[key] = max(held.get(key, 0), self.polled[key])

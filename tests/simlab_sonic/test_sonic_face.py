@@ -19,7 +19,7 @@ from labtests.simlab.linux.clicking import tabulated
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.sonic import SonicBox, showing
 from labtests.simlab.sonic.database import CELL_BYTES, POOL
-from labtests.simlab.sonic.watermarks import PolledWatermarks
+from labtests.simlab.sonic.watermarks import Watermarks
 
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
@@ -168,7 +168,7 @@ def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
 
 
 @pytest.fixture
-def held(lab: SimulatedLab) -> PolledWatermarks:
+def held(lab: SimulatedLab) -> Watermarks:
     return box(lab).chassis.watermarks
 
 
@@ -292,7 +292,7 @@ def test_what_only_a_real_box_does_is_no_unknown_command(
 
 
 def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
-    lab: SimulatedLab, held: PolledWatermarks
+    lab: SimulatedLab, held: Watermarks
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
     chassis.change(lambda: chassis.db.load("qos reload"))
@@ -307,7 +307,7 @@ def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
 
 
 def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
-    lab: SimulatedLab, held: PolledWatermarks
+    lab: SimulatedLab, held: Watermarks
 ) -> None:
     chassis = box(lab).chassis
     chassis.change(lambda: chassis.db.load("qos reload"))
@@ -323,7 +323,7 @@ def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
 
 
 def test_polls_are_as_configured_and_a_reboot_forgets_all(
-    lab: SimulatedLab, held: PolledWatermarks
+    lab: SimulatedLab, held: Watermarks
 ) -> None:
     chassis = box(lab).chassis
     entry = chassis.db.tables["FLEX_COUNTER_TABLE"]["PG_WATERMARK"]

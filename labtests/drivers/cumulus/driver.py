@@ -32,9 +32,11 @@ from labtests.transport.protocol import Reply
 SESSION = "shell"
 KIND: Literal["host", "switch"] = "switch"
 
-_SETTINGS = (CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling,
-             CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit, CumulusCable,
-             CumulusWatchdogTimes, CumulusWatchdog)  # fmt: skip
+_SETTINGS = (
+    *(CumulusRoceMode, CumulusPfc, CumulusTrust, CumulusEcn, CumulusScheduling),
+    *(CumulusDscpMap, CumulusQueueMap, CumulusFrameLimit, CumulusCable),
+    *(CumulusWatchdogTimes, CumulusWatchdog),
+)
 
 
 def parse_version(reply: Reply) -> dict[str, str]:
@@ -121,6 +123,8 @@ class CumulusState(PlatformPart, Versions, Neighbours, DateClock, Obstacles, Cav
         return tuple(parse_revisions(expected((yield from ask(REVISIONS)))))
 
 
-_PARTS = (CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState, CumulusStreams,
-          CumulusRoceCounters)  # fmt: skip
+_PARTS = (
+    *(CumulusQueues, CumulusInterfaces, CumulusWatchdogCounters, CumulusState),
+    *(CumulusRoceCounters, CumulusStreams),
+)
 driver_of = drivers(_SETTINGS, _PARTS)

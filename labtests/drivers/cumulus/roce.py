@@ -150,8 +150,9 @@ class CumulusRoceCounters(PlatformPart, RoceTelemetry):
             told, missing = parse_roce_counters(expected(reply)), "the switch says n/a"
         except CommandRejected as off:
             told, missing = {}, f"as where RoCE mode is off: {off.problem}"
-        counted = Counted(reply=reply, port=port, counts={"": told}, source=reply.command,
-                          missing=missing)  # fmt: skip
+        counted = Counted(
+            reply=reply, port=port, counts={"": told}, source=reply.command, missing=missing
+        )
         return tuple(counted.of("", word, counter) for word, counter in _READ.items())
 
 

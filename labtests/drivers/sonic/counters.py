@@ -30,9 +30,15 @@ QUEUES = range(8)
 # -- ports -----------------------------------------------------------------------------------------
 
 _OF_A_PORT = {
-    "RX_OK": c.RX_PACKETS, "RX_ERR": c.RX_ERRORS, "RX_OVR": c.RX_OVERSIZE_PACKETS,
-    "TX_OK": c.TX_PACKETS, "TX_ERR": c.TX_ERRORS, "TX_OVR": "tx_oversize_packets",
-    "RX_DRP": c.NET_RX_DROPPED, "TX_DRP": "tx_discards"}  # fmt: skip
+    "RX_OK": c.RX_PACKETS,
+    "RX_ERR": c.RX_ERRORS,
+    "RX_OVR": c.RX_OVERSIZE_PACKETS,
+    "TX_OK": c.TX_PACKETS,
+    "TX_ERR": c.TX_ERRORS,
+    "TX_OVR": "tx_oversize_packets",
+    "RX_DRP": c.NET_RX_DROPPED,
+    "TX_DRP": "tx_discards",
+}
 _RATES = {"BPS": "rest", "PPS?1": "rest", "UTIL": "rest"}
 _SIDE = {"OK": "count"} | _RATES | dict.fromkeys(("ERR", "DRP", "OVR"), "count")
 _BOTH = {f"{side}_{word}": kind for side in ("RX", "TX") for word, kind in _SIDE.items()}
@@ -57,8 +63,11 @@ def parse_pfc_counters(reply: Reply) -> dict[str, s.Counts]:
 # -- queues and groups -----------------------------------------------------------------------------
 
 _OF_A_QUEUE = {
-    "totalpacket": c.QUEUE_FORWARDED_PACKETS, "totalbytes": c.QUEUE_FORWARDED_BYTES,
-    "droppacket": c.QUEUE_DROPPED_PACKETS, "dropbytes": c.QUEUE_DROPPED_BYTES}  # fmt: skip
+    "totalpacket": c.QUEUE_FORWARDED_PACKETS,
+    "totalbytes": c.QUEUE_FORWARDED_BYTES,
+    "droppacket": c.QUEUE_DROPPED_PACKETS,
+    "dropbytes": c.QUEUE_DROPPED_BYTES,
+}
 _BESIDE = frozenset({"trimpacket", "trimsentpacket", "trimdroppacket", "creditWDPkts"})
 _NAME = re.compile(r"(?:UC|MC|ALL)[0-9]{1,2}")
 _WRED, _MARKS = "WredDrp/pkts", "EcnMarked/pkts"
@@ -101,10 +110,13 @@ parse_group_drops = s.by_port(s.of_numbers("Port", (f"PG{n}" for n in QUEUES), "
 # -- the watchdog ----------------------------------------------------------------------------------
 
 _BY_THE_WATCHDOG = {
-    "STORM DETECTED": c.WATCHDOG_SHUTDOWNS, "RESTORED": c.WATCHDOG_RESTORED,
-    "TX DROP": c.WATCHDOG_DROPPED_OUT_PACKETS, "RX DROP": c.WATCHDOG_DROPPED_IN_PACKETS,
+    "STORM DETECTED": c.WATCHDOG_SHUTDOWNS,
+    "RESTORED": c.WATCHDOG_RESTORED,
+    "TX DROP": c.WATCHDOG_DROPPED_OUT_PACKETS,
+    "RX DROP": c.WATCHDOG_DROPPED_IN_PACKETS,
     "TX LAST DROP": c.WATCHDOG_LAST_DROPPED_PACKETS,
-    "RX LAST DROP": c.WATCHDOG_LAST_DROPPED_IN_PACKETS}  # fmt: skip
+    "RX LAST DROP": c.WATCHDOG_LAST_DROPPED_IN_PACKETS,
+}
 _WAYS = {"TX": "tx", "RX": "rx", "TX LAST": "tx_last", "RX LAST": "rx_last"}
 _PAIR = ValueKind("[0-9]{1,20}/[0-9]{1,20}", lambda text: tuple(map(int, text.split("/"))))
 _WATCHED = ValueKind(r"[A-Za-z][A-Za-z0-9_./|-]*:(?:0|[1-9][0-9]?)")

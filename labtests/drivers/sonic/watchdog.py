@@ -15,7 +15,7 @@ POLL_MS = 100
 DETECTION_MS, RESTORATION_MS = range(100, 5_001), range(100, 60_001)
 
 
-OFF = WatchdogTimes.of_ms(POLL_MS, 0, on=False)
+OFF = WatchdogTimes.of_ms(shut_after_ms=POLL_MS, quiet_ms=0, on=False)
 _HISTORY = "pfc_stat_history"
 _KNOWN = {"detection_time", "restoration_time", "action", _HISTORY}
 """Of an entry with any other field orchagent takes nothing."""
@@ -42,13 +42,12 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
             problem = f"{detection} and {restoration} ms are not in 100..5000 and 100..60000"
             raise self.reject(where, problem, f"`pfcwd stop {port}`")
         action = self.word(where, entry, "action", "drop", "forward", "alert")
-        return replace(WatchdogTimes.of_ms(detection, restoration), action=action)
+        times = WatchdogTimes.of_ms(shut_after_ms=detection, quiet_ms=restoration)
+        return replace(times, action=action)
 
     def same(self, one: WatchdogTimes, other: WatchdogTimes) -> bool:
         """By the products. One that is off has no times."""
-        told = [(each.shut_after_ms, each.quiet_ms, each.fixed_ms, each.action) if each.on else ()
-                for each in (one, other)]  # fmt: skip
-        return told[0] == told[1]
+        return _meaning(one) == _meaning(other)
 
     def _made(self, db: Db, port: str, wanted: WatchdogTimes) -> Db:
         where, entry = f"PFC_WD|{port}", db.entry("PFC_WD", port)
@@ -57,9 +56,7 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         odd = entry.get(_HISTORY, "disable") != "disable" and not wanted.on
         odd |= "action" not in entry and not (wanted.on and wanted.action == "drop")
         if entry and (odd or "detection_time" not in entry):
-            problem = (
-                "it has a history, no action or no detection_time: labtests could not restore it"
-            )
+            problem = "it has a history, no action or no detection_time: it could not be restored"
             raise self.reject(where, problem, f"`pfcwd stop {port}`, and start it again afterwards")
         if not wanted.on:
             return db.having("PFC_WD", {port: None})
@@ -84,6 +81,10 @@ class SonicWatchdogTimes(DbSetting[WatchdogTimes]):
         if old and new and _action(old) != _action(new):
             return _anew(port, new)
         return super()._change(port, before, after)
+
+
+def _meaning(of: WatchdogTimes) -> tuple[object, ...]:
+    return (of.shut_after_ms, of.quiet_ms, of.fixed_ms, of.action) if of.on else ()
 
 
 def _anew(port: str, entry: Entry) -> s.Commands:

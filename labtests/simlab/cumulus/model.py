@@ -4,14 +4,14 @@ The words are those of `nv list-commands`. What a switch has by itself is record
 is tests/transcripts/cumulus/qos.installed. What RoCE mode makes of it is a table of the user guide.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import product, takewhile
-from pathlib import Path
 from typing import Any
+
+from labtests.simlab.data import beside
 
 Tree = dict[str, Any]
 Place = tuple[str, ...]
@@ -19,7 +19,7 @@ DEFAULT = "default-global"
 FEATURES = ("pfc", "congestion-control", "egress-scheduler", "mapping")
 MAP = "egress-queue-mapping"
 QUEUES = tuple(map(str, range(8)))
-_LINES: Mapping[str, str] = json.loads((Path(__file__).parent / "lines.json").read_text("utf-8"))
+_LINES: Mapping[str, str] = beside(__file__, "lines")
 """What may be set, and to what: a range, or one of some words; a member has no value."""
 RULES = tuple((tuple(line.split()), leaf) for line, leaf in _LINES.items())
 
@@ -121,21 +121,16 @@ def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> Tree:
 
 # -- what is there by itself -----------------------------------------------------------------------
 
-_INSTALLED: Tree = json.loads((Path(__file__).parent / "installed.json").read_text("utf-8"))
+_INSTALLED, _USUAL = beside(__file__, "installed"), beside(__file__, "usual")
+"""As recorded (release 5.5); and what is there beside it, the watchdog since 5.6."""
 _CURVE: Tree = _INSTALLED["congestion-control"][DEFAULT]["traffic-class"]["0"]
-_BOTH_WAYS = {"rx": "enable", "tx": "enable"}
-_OF_A_PROFILE: Mapping[str, Tree] = {
-    "pfc": {"cable-length": 10, **_BOTH_WAYS}, "mapping": {"port-default-sp": 0, "trust": "l2"},
-}  # fmt: skip
 _OF_A_CLASS = {"congestion-control": _CURVE, "egress-scheduler": {"mode": "dwrr"}}
-_LINK = {"auto-negotiate": "on", "duplex": "full", "fec": "auto", "mtu": 9216, "speed": "auto"}
 
 
 def installed(ports: Sequence[str]) -> Tree:
     """A switch that nobody has configured."""
-    interface = {"link": {**_LINK, "state": {"up": {}}}, "type": "swp"}
-    ports_of = {port: deepcopy(interface) for port in ports}
-    watchdog = {"polling-interval": 100, "robustness": 3}  # since 5.6; recorded is 5.5
+    ports_of = {port: deepcopy(_USUAL["interface"]) for port in ports}
+    watchdog = dict(_USUAL["watchdog"])
     return {"interface": ports_of, "qos": {**deepcopy(_INSTALLED), "pfc-watchdog": watchdog}}
 
 
@@ -153,10 +148,10 @@ def _roce(mode: str, told: Tree) -> Tree:
     }
     if mode == "lossless":
         cable_m = told.get("roce", {}).get("cable-length", 100)
-        paused = {"switch-priority": lossless, "cable-length": cable_m, **_BOTH_WAYS}
-        qos["pfc"] = {DEFAULT: paused}
-        own = {"roce-lossless": {"memory-percent": 50, "switch-priority": lossless}}
-        qos["traffic-pool"] = {"default-lossy": {"memory-percent": 50}, **own}
+        own = {"switch-priority": lossless, "cable-length": cable_m}
+        qos["pfc"] = {DEFAULT: {**_USUAL["of a profile"]["pfc"], **own}}
+        pool = {"roce-lossless": {"memory-percent": 50, "switch-priority": lossless}}
+        qos["traffic-pool"] = {"default-lossy": {"memory-percent": 50}, **pool}
     return {"qos": qos}
 
 
@@ -181,7 +176,7 @@ def _together(base: Tree, told: Tree) -> Tree:
             classes = profile.get("traffic-class", {})
             told_of = {n: merged(usual, each) for n, each in classes.items()}
             whole["qos"][feature][name] = {"traffic-class": told_of}
-    for feature, usual in _OF_A_PROFILE.items():
+    for feature, usual in _USUAL["of a profile"].items():
         for name, profile in whole["qos"][feature].items():
             whole["qos"][feature][name] = merged(usual, profile)
     if "roce" in qos:

@@ -3,15 +3,14 @@
 Titles and columns (tables.json) are those of NVUE's command reference.
 """
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from labtests.simlab.cumulus.model import Tree
+from labtests.simlab.data import beside
 from labtests.simlab.screens import ruled
 
-_LISTS = json.loads((Path(__file__).parent / "tables.json").read_text("utf-8"))
+_LISTS = beside(__file__, "tables")
 _IN_BYTES = ("discards", "bytes")
 _MARGIN = "    "
 

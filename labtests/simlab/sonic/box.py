@@ -3,14 +3,13 @@
 A program is a table of commands, which are functions of the words behind them, or a function.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from labtests.inventory import Device
 from labtests.simlab.boxes import SwitchBox
+from labtests.simlab.data import beside
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Call, Tools
 from labtests.simlab.linux.clicking import called, chosen, expect_root
@@ -18,7 +17,7 @@ from labtests.simlab.linux.options import NotEmulated
 from labtests.simlab.sonic import configuring, showing, watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
 
-_OTHERS = json.loads((Path(__file__).parent / "others.json").read_text("utf-8"))
+_OTHERS = beside(__file__, "others")
 """What else programs have that take abbreviations (their command reference)."""
 _OF_ROOT = ("config", "sonic-clear", *(f"pfcwd {verb}" for verb in watchdog.CHANGES))
 

@@ -8,12 +8,16 @@ from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.refreshing import Counted
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, Cabled, ConfigDb, Entry
-from labtests.simlab.sonic.watermarks import PolledWatermarks
+from labtests.simlab.sonic.watermarks import Watermarks
 from labtests.simlab.switch_cli import Chassis, CountingRules
 
 _REFRESHED: dict[Counted, float] = {"traffic": 1, "pfc": 1, "drops": 1, "queues": 1}
 _FLEX: dict[Counted, str] = {
-    "traffic": "PORT", "pfc": "PORT", "queues": "QUEUE", "drops": "PG_DROP"}  # fmt: skip
+    "traffic": "PORT",
+    "pfc": "PORT",
+    "queues": "QUEUE",
+    "drops": "PG_DROP",
+}
 """By which flex counter each is read from hardware."""
 _MTU = 9100
 _NO_CABLE = (25_000_000_000, 5.0)  # bit/s, metres
@@ -29,7 +33,7 @@ class SonicChassis(Chassis):
         self.db = ConfigDb(tuple(self.cabled.values()))
         self.db.load("installed")
         self.save()
-        self.watermarks = PolledWatermarks(self.network, self.db, lab.timeline)
+        self.watermarks = Watermarks(self.network, self.db, lab.timeline)
         self.faults.on_reset.append(self.watermarks.shown.clear)
         self.apply_all()
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain
 
+from labtests.simlab.data import beside
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import choice, confirmed, number, tabulated, usage
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.linux.processes import Program
 from labtests.simlab.sonic import watchdog
 from labtests.simlab.sonic.chassis import SonicChassis
-from labtests.simlab.sonic.watermarks import GROUPS
 
 # -- the database ----------------------------------------------------------------------------------
 
@@ -40,8 +40,11 @@ def _del(box: SonicChassis, *keys: str) -> str:
 
 
 _REDIS: Mapping[str, Callable[..., str]] = {
-    "HSET": _hset, "HDEL": _hdel, "DEL": _del,
-    "HGETALL": lambda box, key: f"{box.db.entry(*key.split('|', 1))}\n"}  # fmt: skip
+    "HSET": _hset,
+    "HDEL": _hdel,
+    "DEL": _del,
+    "HGETALL": lambda box, key: f"{box.db.entry(*key.split('|', 1))}\n",
+}
 
 
 def db_cli(box: SonicChassis, call: Call) -> str:
@@ -126,8 +129,11 @@ def save(box: SonicChassis, call: Call, given: tuple[str, ...]) -> Program:
 
 
 _CURVE = {"max": "max_threshold", "min": "min_threshold", "drop": "drop_probability"}
-_ECN = {f"-{colour[0]}{word}": f"{colour}_{field}"
-        for colour in ("green", "yellow", "red") for word, field in _CURVE.items()}  # fmt: skip
+_ECN = {
+    f"-{colour[0]}{word}": f"{colour}_{field}"
+    for colour in ("green", "yellow", "red")
+    for word, field in _CURVE.items()
+}
 
 
 def ecn(box: SonicChassis, *given: str) -> str:
@@ -187,25 +193,20 @@ CONFIG: Mapping[str, Callable[..., str | Program]] = {
 
 # -- counterpoll -----------------------------------------------------------------------------------
 
-_POLLS: Mapping[str, tuple[str, ...]] = {
-    "port": ("PORT",), "queue": ("QUEUE",), "pg-drop": ("PG_DROP",),
-    "wredqueue": ("WRED_ECN_QUEUE",), "watermark": GROUPS}  # fmt: skip
-_POLLED_MS = {"pg-drop": (1000, 30_000), "watermark": (1000, 60_000)}
-_USUAL_MS = 100, 30_000
-"""Of queues and watermarks: counterpoll's source; of the others from memory."""
+_POLLS = beside(__file__, "tables")["counterpoll"]
+"""Intervals of queues and watermarks: counterpoll's source; of the others from memory."""
 
 
 def _poll(box: SonicChassis, value: str, *, poll: str, field: str) -> str:
     if field == "POLL_INTERVAL":
-        low, high = _POLLED_MS.get(poll, _USUAL_MS)
-        number(f"counterpoll {poll} interval", value, low, high)
-    for name in _POLLS[poll]:
+        number(f"counterpoll {poll} interval", value, *_POLLS[poll]["interval ms"])
+    for name in _POLLS[poll]["counters"]:
         _hset(box, f"FLEX_COUNTER_TABLE|{name}", field, value)
     return ""
 
 
 def _polls(box: SonicChassis) -> str:
-    keys = chain.from_iterable(_POLLS.values())
+    keys = chain.from_iterable(each["counters"] for each in _POLLS.values())
     entries = {key: box.db.entry("FLEX_COUNTER_TABLE", key) for key in keys}
     rows = [(f"{key}_STAT", each.get("POLL_INTERVAL", "default (60000)"),
              each.get("FLEX_COUNTER_STATUS", "disable"))

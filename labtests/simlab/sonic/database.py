@@ -9,17 +9,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from labtests.network import GroupMemory, PfcWatchdog, RateLimit, Schedule, WredCurve
+from labtests.simlab.data import beside
 from labtests.simlab.switch_cli import PortBehaviour
 from labtests.simlab.switch_cli.arguments import Ranges
 
 CELL_BYTES = 208
 Entry = dict[str, str]
 Tables = dict[str, dict[str, Entry]]
-_CONFIG: dict[str, Any] = json.loads((Path(__file__).parent / "config_db.json").read_text("utf-8"))
+_CONFIG = beside(__file__, "config_db")
 """Of the lossless profile fields, dynamic_th and xon are as recorded (show-mmu:
 pg_lossless_100000_300m_profile); size and xon_offset are those of the packet network
 (memory_settings.py). Of the watchdog: what orchagent takes of an entry, as patterns (pfcwdorch)."""
@@ -145,26 +145,21 @@ class ConfigDb:
         priorities that `pfcwd_sw_enable` had then: what that says later changes nothing. Its action
         is that of the entry when it was made. One with a field or a value that orchagent does not
         know is passed over (pfcwdorch). Without a time nothing restores a queue."""
-        entry, (known, guard) = (
-            self.entry("PFC_WD", port),
-            self.acting.get(port, ({}, PfcWatchdog())),
-        )
-        told = self.entry("PORT_QOS_MAP", port).get("pfcwd_sw_enable", "")
+        entry, told = self.entry("PFC_WD", port), self.entry("PORT_QOS_MAP", port)
+        watched = frozenset(map(int, re.findall("[0-7]", told.get("pfcwd_sw_enable", ""))))
+        known, guard = self.acting.get(port, ({}, PfcWatchdog()))
         if not entry:
             self.acting.pop(port, None)
-        elif told and entry != known and _is_taken(entry):
+        elif watched and entry != known and _is_taken(entry):
             detection_ms = int(entry["detection_time"])
             action: Any = guard.action if known else entry.get("action", "drop")
-            self.acting[port] = (
-                dict(entry),
-                PfcWatchdog(
-                    interval_ms=detection_ms,
-                    auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
-                    action=action,
-                    priorities=frozenset(map(int, told.split(",")))
-                    | (guard.priorities or frozenset()),
-                ),
+            now = PfcWatchdog(
+                interval_ms=detection_ms,
+                auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
+                action=action,
+                priorities=watched | (guard.priorities or frozenset()),
             )
+            self.acting[port] = (dict(entry), now)
         poll_ms = int(self.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL", "100"))
         return replace(self.acting[port][1], poll_ms=poll_ms) if port in self.acting else None
 

@@ -171,8 +171,10 @@ def _state(box: SonicChassis, port: str) -> str:
 def _drop_counts(box: SonicChassis) -> str:
     """No counter of a reason is configured."""
     heads = ("IFACE", "STATE", "RX_ERR", "RX_DROPS", "TX_ERR", "TX_DROPS")
-    rows = [(port, _state(box, port), box.crc_errors(port), box.refused(port), 0,
-             box.dropped_out(port)) for port in box.ports]  # fmt: skip
+    rows = [
+        (port, _state(box, port), box.crc_errors(port), box.refused(port), 0, box.dropped_out(port))
+        for port in box.ports
+    ]
     return f"{tabulated(heads, rows)}\n"
 
 
@@ -232,5 +234,7 @@ SHOW: Mapping[str, Callable[..., str]] = {
 }
 CLEAR: Mapping[str, Callable[..., str]] = {
     each.named: lambda box, *, kind=kind: box.watermarks.clear(kind) or "\n"
-    for kind, each in TYPES.items() if each.column}  # fmt: skip
+    for kind, each in TYPES.items()
+    if each.column
+}
 """`sonic-clear` has no word for pools."""

@@ -3,16 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from labtests.network import PfcWatchdog
+from labtests.simlab.data import beside
 from labtests.simlab.linux.clicking import choice, number, tabulated, usage
 from labtests.simlab.linux.options import Refused, read_options
 from labtests.simlab.sonic.chassis import SonicChassis
 
-_CONFIG = {
-    "ACTION": ("action", "drop"), "DETECTION TIME": ("detection_time", "N/A"),
-    "RESTORATION TIME": ("restoration_time", "infinite"),
-    "HISTORY": ("pfc_stat_history", "disable")}  # fmt: skip
-_STATS = ("QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP",
-          "TX LAST OK/DROP", "RX LAST OK/DROP")  # fmt: skip
+_TABLES = beside(__file__, "tables")
 
 
 def _row(box: SonicChassis, port: str, queue: int) -> tuple[str, ...]:
@@ -21,13 +17,13 @@ def _row(box: SonicChassis, port: str, queue: int) -> tuple[str, ...]:
         return f"{port}:{queue}", "N/A", *["0/0"] * 5
     counts, guard = box.network.guards.counters(port)[queue], box.network.guards.get(port)
     watched = isinstance(guard, PfcWatchdog) and queue in (guard.priorities or ())
-    dropped = (counts.aggregate_dropped, counts.aggregate_ingress_dropped,
-               counts.dropped, counts.ingress_dropped)  # fmt: skip
+    dropped = (counts.aggregate_dropped, counts.aggregate_ingress_dropped)
+    last_dropped = (counts.dropped, counts.ingress_dropped)
     return (
         f"{port}:{queue}",
         ("stormed" if counts.shut else "operational") if watched else "N/A",
         f"{counts.shutdowns}/{counts.restored}",
-        *(f"0/{packets}" for packets in dropped),
+        *(f"0/{packets}" for packets in (*dropped, *last_dropped)),
     )
 
 
@@ -35,16 +31,19 @@ def _stats(box: SonicChassis, *given: str) -> str:
     options, names = read_options(given, "-e,--empty")
     every = {f"{port}:{queue}": (port, queue) for port in box.ports for queue in range(8)}
     rows = [_row(box, *every[name]) for name in names or every if name in every]
-    return tabulated(_STATS, [row for row in rows if options or {*row[2:]} != {"0/0"}])
+    return tabulated(
+        _TABLES["pfcwd show stats"], [row for row in rows if options or {*row[2:]} != {"0/0"}]
+    )
 
 
 def _config(box: SonicChassis, *ports: str) -> str:
     entries = {port: box.db.entry("PFC_WD", port) for port in ports or box.ports}
-    rows = [(port, *(entry.get(field, usual) for field, usual in _CONFIG.values()))
+    told = _TABLES["pfcwd show config"]
+    rows = [(port, *(entry.get(field, usual) for field, usual in told.values()))
             for port, entry in entries.items() if entry]  # fmt: skip
     poll = box.db.entry("PFC_WD", "GLOBAL").get("POLL_INTERVAL") if rows else None
     changed = f"Changed polling interval to {poll}ms\n" if poll else ""
-    return changed + tabulated(("PORT", *_CONFIG), rows)
+    return changed + tabulated(("PORT", *told), rows)
 
 
 def _start(box: SonicChassis, *given: str) -> str:

@@ -1,15 +1,13 @@
-"""Watermarks of the box, in bytes: a poll reads what the chip held most since the last one, and
-clears it there; shown is the most of all polls since somebody cleared that.
+"""Watermarks of the box, in bytes, as it polls them from its chip.
 
 By watermarkstat of sonic-utilities, watermarkorch.cpp and watermark_pg.lua of sonic-swss.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from labtests.network import Switch
-from labtests.simlab.pacing import Pacemaker
+from labtests.simlab.pacing import PeakKey, PolledPeaks
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, ConfigDb
 from labtests.simlab.timeline import NS_PER_S, Timeline
 
@@ -38,52 +36,32 @@ TYPES = {
                              "Shared pool maximum occupancy:", ""),
 }  # fmt: skip
 GROUPS = tuple(dict.fromkeys(each.group for each in TYPES.values()))
-_Key = tuple[str, str, int]
-"""A type, a port (or a pool), and a number."""
 
 
-class PolledWatermarks:
-    """`shown` is what `watermarkstat` shows, nothing before the first poll; `polled` what the last
-    poll read; `periodic` the most of all polls of a period of telemetry, which ends at 0."""
+class Watermarks(PolledPeaks):
+    """Polls come as often as CONFIG_DB says, types of a group together."""
 
     def __init__(self, network: Switch, db: ConfigDb, timeline: Timeline) -> None:
-        self._network, self._db, self._polls = network, db, Pacemaker(timeline)
-        self._since_polled: dict[_Key, int] = {}
-        self.shown: dict[_Key, int] = {}
-        self.polled: dict[_Key, int] = {}
-        self.periodic: dict[_Key, int] = dict.fromkeys(self._peaks(), 0)
-        self.pace()
-        self._polls.pace("telemetry", PERIOD_NS, self._begin_period)
-
-    def clear(self, kind: str) -> None:
-        """Shown as 0 from now on, polled or not."""
-        self.shown |= {key: 0 for key in self._peaks() if key[0] == kind}
+        self._network, self._db = network, db
+        super().__init__(timeline, PERIOD_NS, network.forget_peaks)
 
     def pace(self) -> None:
-        """Polls come as often as CONFIG_DB says now."""
+        """As CONFIG_DB says now."""
         for group in GROUPS:
             status = self._db.entry("FLEX_COUNTER_TABLE", group).get("FLEX_COUNTER_STATUS")
             polled_ns = self._db.poll_ms(group, USUAL_MS) * NS_PER_S // 1000
-            period_ns = polled_ns if status == "enable" else None
-            self._polls.pace(group, period_ns, partial(self._poll, group))
+            self.poll_every(group, polled_ns if status == "enable" else None)
 
-    def _begin_period(self) -> None:
-        self.periodic |= dict.fromkeys(self.periodic, 0)
+    def group_of(self, key: PeakKey) -> str:
+        """By its type."""
+        return TYPES[key[0]].group
 
-    def _poll(self, group: str) -> None:
-        for key, peak in self._peaks().items():
-            self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
-        self._network.forget_peaks()
-        for key in [key for key in self._since_polled if TYPES[key[0]].group == group]:
-            self.polled[key] = self._since_polled.pop(key)
-            for held in (self.shown, self.periodic):
-                held[key] = max(held.get(key, 0), self.polled[key])
-
-    def _peaks(self) -> dict[_Key, int]:
+    def peaks(self) -> Iterator[tuple[PeakKey, int]]:
         """In bytes, since all was forgotten."""
-        return {key: cells * CELL_BYTES for key, cells in self._cells()}
+        for key, cells in self._cells():
+            yield key, cells * CELL_BYTES
 
-    def _cells(self) -> Iterator[tuple[_Key, int]]:
+    def _cells(self) -> Iterator[tuple[PeakKey, int]]:
         yield ("buffer_pool", POOL, 0), self._network.memory_use().peak_shared_cells
         for port in self._network.ports:
             for n, queue in enumerate(self._network.queue_counters(port)):
