@@ -34,8 +34,8 @@ class PfcWatchdog:
     Defaults are NX-OS 10.3(1)'s on the Nexus 9000 (document 001, S6): `interval_ms` 100..1000,
     `shutdown_multiplier` 1..10, `auto_restore_multiplier` and `fixed_restore_multiplier` 0..100
     (0: off), software polling every `poll_ms`. So a queue is shut 100..199 ms after it was blocked.
-    A SONiC pfcwd with detection D, restoration R and polling P is interval_ms=D,
-    auto_restore_multiplier=R/D, poll_ms=P and its action; NX-OS drops.
+    A SONiC pfcwd with detection D, restoration R and polling P is interval_ms=D, restoration_ms=R,
+    which stands in place of the auto-restore multiplier, poll_ms=P and its action; NX-OS drops.
 
     `phase_ms`: the polls are at phase_ms + n * poll_ms of the network's time; None: the phase is
     drawn from the network's seed, one for all ports of a switch. `priorities`: None is all with
@@ -46,6 +46,7 @@ class PfcWatchdog:
     shutdown_multiplier: int = 1
     auto_restore_multiplier: float = 10
     fixed_restore_multiplier: float = 0
+    restoration_ms: float | None = None
     action: Literal["drop", "forward", "alert"] = "drop"
     poll_ms: float = 100
     phase_ms: float | None = None
@@ -57,6 +58,7 @@ class PfcWatchdog:
         _check("shutdown multiplier", self.shutdown_multiplier, 1, 10)
         _check("auto-restore multiplier", self.auto_restore_multiplier, 0, 100)
         _check("fixed-restore multiplier", self.fixed_restore_multiplier, 0, 100)
+        _check("restoration ms", self.restoration_ms or 0, 0, 1e6)
         for priority in self.priorities or ():
             _check("priority", priority, 0, 7)
 
@@ -68,7 +70,13 @@ class PfcWatchdog:
     @property
     def quiet_ps(self) -> int:
         """How long no pause may have arrived before a queue is restored; 0: that restores none."""
-        return round(self.interval_ms * self.auto_restore_multiplier * PS_PER_MS)
+        return round(self.quiet_ms * PS_PER_MS)
+
+    @property
+    def quiet_ms(self) -> float:
+        """The same, in milliseconds."""
+        told_ms = self.interval_ms * self.auto_restore_multiplier
+        return told_ms if self.restoration_ms is None else self.restoration_ms
 
     @property
     def fixed_ps(self) -> int:
@@ -198,7 +206,7 @@ class Mistimed:
         return replace(
             guard,
             interval_ms=guard.interval_ms * self.shuts,
-            auto_restore_multiplier=guard.auto_restore_multiplier * self.serves / self.shuts,
+            restoration_ms=guard.quiet_ms * self.serves,
             fixed_restore_multiplier=guard.fixed_restore_multiplier / self.shuts,
         )
 

@@ -135,8 +135,8 @@ def _marked(evidence: Evidence) -> int | None:
     for each in ecn.marked(evidence):
         begun = None if each.before is None else each.before.value
         samples = evidence.samples_of.get(each.key, ())
-        read = (r for r in samples if r.asked_s == rest.asked_s)
-        then = next((r.value for r in read), None)
+        read = [r.value for r in samples if r.asked_s == rest.asked_s]
+        then = read[0] if len(read) == 1 else None
         if begun is None or then is None or not 0 <= then - begun <= (each.increase or 0):
             return None
         total += then - begun

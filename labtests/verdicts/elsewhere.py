@@ -22,9 +22,7 @@ def nothing_lost_elsewhere(evidence: Evidence) -> Iterator[Finding]:
     """No packet of the flows but by the switches of the ports that failed."""
     failed = frozenset(evidence.failure.ports if evidence.failure else ())
     yield from sound.cables_carried(evidence, but=failed)
-    for station in path.of_part(evidence, "NIC", "cable", "switch port"):
-        if failed.isdisjoint(station.ends):
-            yield from sound.kept(station)
+    yield from _nothing_counted(evidence, failed)
     yield from _others_kept(evidence, {device for device, _ in failed})
     yield from _none_else_missing(evidence, {device for device, _ in failed})
 
@@ -32,6 +30,16 @@ def nothing_lost_elsewhere(evidence: Evidence) -> Iterator[Finding]:
 def out_of_balance(evidence: Evidence) -> tuple[str, ...]:
     """What does not add up in it, a sentence each."""
     return tuple(f.because for f in nothing_lost_elsewhere(evidence) if f.disagreement)
+
+
+def _nothing_counted(evidence: Evidence, failed: frozenset[path.Where]) -> Iterator[Finding]:
+    """By NICs, cables and ports, but for the cables that failed and the ports at both their
+    ends."""
+    cut = {end for each in path.of_part(evidence, "cable") for end in each.ends
+           if not failed.isdisjoint(each.ends)}  # fmt: skip
+    for station in path.of_part(evidence, "NIC", "cable", "switch port"):
+        if (failed | cut).isdisjoint(station.ends):
+            yield from sound.kept(station)
 
 
 def _others_kept(evidence: Evidence, failed: Iterable[str]) -> Iterator[Finding]:

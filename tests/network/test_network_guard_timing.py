@@ -13,7 +13,7 @@ from network_guarded import (
     release,
     storm,
 )
-from network_star import Lab
+from network_star import Lab, Star
 
 from labtests.network import (
     DeadlockDetection,
@@ -22,6 +22,16 @@ from labtests.network import (
     PfcWatchdog,
     SwitchMemory,
 )
+
+
+def released_after_ms(lab: Star) -> int:
+    """How long the port stays shut, to 10 ms, when it is paused no longer."""
+    release(lab)
+    waited_ms = 0
+    while counted(lab).shut and waited_ms < 1000:
+        lab.run_ms(10)
+        waited_ms += 10
+    return waited_ms
 
 
 class TestActions:
@@ -241,12 +251,7 @@ class TestSettings:
             if not hasty:
                 lab.switch.guards.mistime("p0", Mistimed())  # a fault that was none is healed
                 assert counted(lab).shut
-            release(lab)
-            waited_ms = 0
-            while counted(lab).shut and waited_ms < 1000:
-                lab.run_ms(10)
-                waited_ms += 10
-            return waited_ms
+            return released_after_ms(lab)
 
         hasty, usual = shut_after_the_storm_ms(True), shut_after_the_storm_ms(False)
         assert 200 - 50 <= hasty <= 300
@@ -269,12 +274,7 @@ class TestSettings:
             lab.switch.guards.mistime("p0", Mistimed(lingers_ms=lingers_ms))
             storm(lab, 250)
             assert counted(lab).shut
-            release(lab)
-            waited_ms = 0
-            while counted(lab).shut and waited_ms < 1000:
-                lab.run_ms(10)
-                waited_ms += 10
-            return waited_ms
+            return released_after_ms(lab)
 
         assert open_after_ms(0) <= 100
         assert 300 - 50 <= open_after_ms(300) <= 400

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
 
 from silent_hosts import silence, star
 
-from labtests.network import UdpRequest
+from labtests.network import PfcWatchdog, UdpRequest
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.linux.calls import Call
 from labtests.simlab.linux.clicking import tabulated
@@ -333,6 +333,16 @@ def test_polls_are_as_configured_and_a_reboot_forgets_all(
     assert cell(lab, "q_shared_uni", "Ethernet0", "UC3") == "N/A"
     lab.inject({"kind": "reboot", "device": "SN2700", "seconds": 1})
     assert cell(lab, "pg_headroom", "Ethernet4", "PG3") == "N/A"
+
+
+def test_a_watchdog_takes_every_time_that_the_program_takes(lab: SimulatedLab) -> None:
+    called(lab, "config qos reload")
+    called(lab, "sonic-db-cli CONFIG_DB HSET 'PORT_QOS_MAP|Ethernet0' pfcwd_sw_enable 3,")
+    called(lab, "pfcwd start --action drop Ethernet0 100 -r 60000")
+    guard = lab.network.switch("SN2700").guards.get("Ethernet0")
+    assert isinstance(guard, PfcWatchdog)
+    assert (guard.detect_ps, guard.quiet_ps) == (100 * 10**9, 60_000 * 10**9)
+    assert guard.priorities == {3}
 
 
 @pytest.mark.parametrize(

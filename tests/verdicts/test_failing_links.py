@@ -190,8 +190,13 @@ def test_a_way_that_does_not_fail_loses_nothing_meanwhile(how, outcome, says):
         (("r", "eth0"), c.RX_CRC_ERRORS, "fail"),
         (("sw", "in2"), c.RX_CRC_ERRORS, "fail"),
         (("sw", "in1"), c.RX_CRC_ERRORS, "pass"),
+        (("sw", "in1"), c.RX_FIFO_ERRORS, "pass"),
+        (("sw", "in2"), c.RX_FIFO_ERRORS, "fail"),
     ],
-    ids=["a NIC", "the last cable", "a cable of the other way", "the cable that fails"],
+    ids=[
+        *("a NIC", "the last cable", "a cable of the other way", "the cable that fails"),
+        *("the port behind it", "a port of the other way"),
+    ],
 )
 def test_what_does_not_fail_counts_no_loss_meanwhile(where, counter, outcome):
     seen, key = two_ways(), (*where, "port", None, counter)

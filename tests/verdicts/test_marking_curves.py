@@ -106,6 +106,15 @@ def test_marks_without_a_sample_of_that_moment_are_not_those_of_another_one():
     assert "its marks while packets were held are not known" in verdict.because
 
 
+def test_marks_that_one_moment_shows_twice_are_not_known():
+    found = marked(530)
+    shown = [r for r in found.samples if r.key not in (SENT, OUT)]
+    again = (replace(each, value=(each.value or 0) + 1) for each in shown)
+    verdict = marks_by_curve(replace(found, samples=(*found.samples, *again)), STEP)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "its marks while packets were held are not known" in verdict.because
+
+
 @pytest.mark.parametrize(
     ("while_filling", "in_all"),
     [

@@ -151,11 +151,10 @@ class ConfigDb:
         if not entry:
             self.acting.pop(port, None)
         elif watched and entry != known and _is_taken(entry):
-            detection_ms = int(entry["detection_time"])
             action: Any = guard.action if known else entry.get("action", "drop")
             now = PfcWatchdog(
-                interval_ms=detection_ms,
-                auto_restore_multiplier=int(entry.get("restoration_time", "0")) / detection_ms,
+                interval_ms=int(entry["detection_time"]),
+                restoration_ms=int(entry.get("restoration_time", "0")),
                 action=action,
                 priorities=watched | (guard.priorities or frozenset()),
             )
