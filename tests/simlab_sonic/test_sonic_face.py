@@ -337,7 +337,7 @@ def test_polls_are_as_configured_and_a_reboot_forgets_all(
 
 def test_a_watchdog_takes_every_time_that_the_program_takes(lab: SimulatedLab) -> None:
     called(lab, "config qos reload")
-    called(lab, "sonic-db-cli CONFIG_DB HSET 'PORT_QOS_MAP|Ethernet0' pfcwd_sw_enable 3,")
+    called(lab, "sonic-db-cli CONFIG_DB HSET PORT_QOS_MAP|Ethernet0 pfcwd_sw_enable 3,")
     called(lab, "pfcwd start --action drop Ethernet0 100 -r 60000")
     guard = lab.network.switch("SN2700").guards.get("Ethernet0")
     assert isinstance(guard, PfcWatchdog)
