@@ -13,6 +13,7 @@ from labtests.network.cases import Figures, load, run
 CASE = """\
 name: everything
 duration_ms: 0.15
+seed: 2
 hosts: {a: , b: , c: }
 switches: {s: }
 nic: {pfc: [3], random_gap: 0.01, dcqcn: %s}
