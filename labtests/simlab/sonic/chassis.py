@@ -8,7 +8,7 @@ from labtests.inventory import Device
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.refreshing import Counted
 from labtests.simlab.sonic.database import CELL_BYTES, POOL, Cabled, ConfigDb, Entry
-from labtests.simlab.sonic.watermarks import Watermarks
+from labtests.simlab.sonic.watermarks import SonicPeaks
 from labtests.simlab.switch_cli import Chassis, CountingRules
 
 _REFRESHED: dict[Counted, float] = {"traffic": 1, "pfc": 1, "drops": 1, "queues": 1}
@@ -33,7 +33,7 @@ class SonicChassis(Chassis):
         self.db = ConfigDb(tuple(self.cabled.values()))
         self.db.load("installed")
         self.save()
-        self.watermarks = Watermarks(self.network, self.db, lab.timeline)
+        self.watermarks = SonicPeaks(self.network, self.db, lab.timeline)
         self.faults.on_reset.append(self.watermarks.shown.clear)
         self.apply_all()
 

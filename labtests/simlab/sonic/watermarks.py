@@ -38,7 +38,7 @@ TYPES = {
 GROUPS = tuple(dict.fromkeys(each.group for each in TYPES.values()))
 
 
-class Watermarks(PolledPeaks):
+class SonicPeaks(PolledPeaks):
     """Polls come as often as CONFIG_DB says, types of a group together."""
 
     def __init__(self, network: Switch, db: ConfigDb, timeline: Timeline) -> None:
