@@ -19,7 +19,7 @@ from labtests.simlab.linux.clicking import tabulated
 from labtests.simlab.linux.options import NotEmulated, Refused
 from labtests.simlab.sonic import SonicBox, showing
 from labtests.simlab.sonic.database import CELL_BYTES, POOL
-from labtests.simlab.sonic.watermarks import Watermarks
+from labtests.simlab.sonic.watermarks import SonicPeaks
 
 ROOT = Path(__file__).parents[1] / "transcripts" / "sonic"
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
