@@ -168,7 +168,7 @@ def test_a_reboot_brings_what_was_saved(lab: SimulatedLab) -> None:
 
 
 @pytest.fixture
-def held(lab: SimulatedLab) -> Watermarks:
+def held(lab: SimulatedLab) -> SonicPeaks:
     return box(lab).chassis.watermarks
 
 
@@ -292,7 +292,7 @@ def test_what_only_a_real_box_does_is_no_unknown_command(
 
 
 def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
-    lab: SimulatedLab, held: Watermarks
+    lab: SimulatedLab, held: SonicPeaks
 ) -> None:
     chassis, network = box(lab).chassis, lab.network.switch("SN2700")
     chassis.change(lambda: chassis.db.load("qos reload"))
@@ -307,7 +307,7 @@ def test_a_watermark_is_the_exact_peak_and_as_old_as_the_last_poll(
 
 
 def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
-    lab: SimulatedLab, held: Watermarks
+    lab: SimulatedLab, held: SonicPeaks
 ) -> None:
     chassis = box(lab).chassis
     chassis.change(lambda: chassis.db.load("qos reload"))
@@ -323,7 +323,7 @@ def test_what_was_held_before_it_is_cleared_comes_with_the_next_poll(
 
 
 def test_polls_are_as_configured_and_a_reboot_forgets_all(
-    lab: SimulatedLab, held: Watermarks
+    lab: SimulatedLab, held: SonicPeaks
 ) -> None:
     chassis = box(lab).chassis
     entry = chassis.db.tables["FLEX_COUNTER_TABLE"]["PG_WATERMARK"]
