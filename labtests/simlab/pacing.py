@@ -41,9 +41,8 @@ class PolledPeaks(ABC):
     last poll read; `periodic` the most of all polls of a period, which ends at 0. In the unit of
     `peaks`."""
 
-    def __init__(self, timeline: Timeline, period_ns: int, forget: Callable[[], None]) -> None:
-        """`forget`: the chip holds no peak any more."""
-        self._polls, self._forget = Pacemaker(timeline), forget
+    def __init__(self, timeline: Timeline, period_ns: int) -> None:
+        self._polls = Pacemaker(timeline)
         self._since_polled: dict[PeakKey, int] = {}
         self.shown: dict[PeakKey, int] = {}
         self.polled: dict[PeakKey, int] = {}
@@ -54,6 +53,10 @@ class PolledPeaks(ABC):
     @abstractmethod
     def peaks(self) -> Iterator[tuple[PeakKey, int]]:
         """Of the chip, since they were forgotten."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """The chip holds no peak any more."""
 
     @abstractmethod
     def group_of(self, key: PeakKey) -> str:
@@ -77,7 +80,7 @@ class PolledPeaks(ABC):
     def _poll(self, group: str) -> None:
         for key, peak in self.peaks():
             self._since_polled[key] = max(self._since_polled.get(key, 0), peak)
-        self._forget()
+        self.forget()
         for key in [key for key in self._since_polled if self.group_of(key) == group]:
             self.polled[key] = self._since_polled.pop(key)
             for held in (self.shown, self.periodic):

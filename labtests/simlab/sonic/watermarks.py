@@ -43,7 +43,7 @@ class SonicPeaks(PolledPeaks):
 
     def __init__(self, network: Switch, db: ConfigDb, timeline: Timeline) -> None:
         self._network, self._db = network, db
-        super().__init__(timeline, PERIOD_NS, network.forget_peaks)
+        super().__init__(timeline, PERIOD_NS)
 
     def pace(self) -> None:
         """As CONFIG_DB says now."""
@@ -60,6 +60,10 @@ class SonicPeaks(PolledPeaks):
         """In bytes, since all was forgotten."""
         for key, cells in self._cells():
             yield key, cells * CELL_BYTES
+
+    def forget(self) -> None:
+        """All of the chip's own."""
+        self._network.forget_peaks()
 
     def _cells(self) -> Iterator[tuple[PeakKey, int]]:
         yield ("buffer_pool", POOL, 0), self._network.memory_use().peak_shared_cells
