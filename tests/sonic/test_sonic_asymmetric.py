@@ -12,6 +12,7 @@ from labtests.capabilities.device import AsymmetricPfc, Obstacles
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import PFC
 from labtests.core.errors import CommandRejected
+from labtests.experiment import SIMULATED, Incast
 from labtests.experiment.settings import DeviceSettings, SettingSeen, set_by_others
 from labtests.inventory import Endpoint
 from labtests.lab.lab import Lab
@@ -107,6 +108,19 @@ def test_a_profile_is_symmetric_unless_it_says_otherwise(lab, simulated):
     profile = shipped().model_copy(update={"asymmetric_pfc": True})
     assert "pfc" in made_and_put_back(lab, BOX, profile, lambda: configured(lab), ())
     assert not network.is_asymmetric(AT.interface)
+
+
+def test_a_suite_has_each_port_on_the_way_symmetric_and_puts_it_back(lab, simulated):
+    network = simulated.lab.network.switch(BOX)
+    for port in network.ports:
+        typed(lab, "config", "interface", "pfc", "asymmetric", port, "on")
+    before, incast = configured(lab), Incast(lab=lab, pace=SIMULATED)
+    for prepare in (lambda: incast.pfc_at_switch(OFF), incast.no_pfc_anywhere):
+        with lab.restoring():
+            prepare()
+            assert not any(map(network.is_asymmetric, network.ports))
+        assert configured(lab) == before
+        assert all(map(network.is_asymmetric, network.ports))
 
 
 def test_it_is_no_obstacle(lab):
