@@ -24,6 +24,7 @@ from labtests.capabilities.records import (
     EdgeRule,
     EdgeSetting,
     MarkingCurve,
+    PfcSetting,
     PortMemory,
     SchedulingSetting,
 )
@@ -118,6 +119,15 @@ class FrameLengths(Protocol):
     @abstractmethod
     def passes(self, limit: int | None, frame_bytes: int) -> bool:
         """Whether frames of this length pass when `frame_limit` is so."""
+
+
+@runtime_checkable
+class AsymmetricPfc(Protocol):
+    """A switch whose ports can obey pauses of all priorities, and send those of some."""
+
+    @abstractmethod
+    def obeying_all(self, setting: PfcSetting) -> PfcSetting:
+        """The same, of a port that obeys all."""
 
 
 @runtime_checkable

@@ -25,10 +25,22 @@ Count = Annotated[int, range(MOST + 1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PfcSetting:
-    """Priority flow control of one port (IEEE 802.1Qbb): the mode and the no-drop priorities."""
+    """Priority flow control of one port (IEEE 802.1Qbb): the mode and the no-drop priorities.
+
+    `asymmetric`: on where the port obeys pauses of all eight priorities, whatever it sends; None
+    where nothing is told, which means off.
+    """
 
     mode: Literal["off", "on", "auto"]
     priorities: frozenset[Priority]
+    asymmetric: Literal["off", "on"] | None = None
+
+    @classmethod
+    def of(
+        cls, priorities: frozenset[Priority], asymmetric: Literal["off", "on"] | None = None
+    ) -> "PfcSetting":
+        """Of a port that has no mode: on for these, off where there are none."""
+        return cls(mode="on" if priorities else "off", priorities=priorities, asymmetric=asymmetric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,11 @@ def lossless(setting: PfcSetting) -> frozenset[int]:
     return frozenset() if setting.mode == "off" else setting.priorities
 
 
+def obeys_all(setting: PfcSetting) -> bool:
+    """Whether pauses of all priorities hold the port."""
+    return setting.asymmetric == "on"
+
+
 def expect_mode(part: PlatformPart, where: str, wanted: PfcSetting, who: str) -> None:
     """On or off, where nothing is negotiated. Raises CommandRejected."""
     if wanted.mode == "auto":
@@ -39,6 +44,18 @@ class PausesByPriority(Setting[PfcSetting]):
     def same(self, one: PfcSetting, other: PfcSetting) -> bool:
         """By priority."""
         return lossless(one) == lossless(other)
+
+
+class AsymmetricPauses(PausesByPriority):
+    """A port can obey all pauses, whatever it sends."""
+
+    def obeying_all(self, setting: PfcSetting) -> PfcSetting:
+        """See AsymmetricPfc."""
+        return replace(setting, asymmetric="on")
+
+    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
+        """What is sent, and whether all is obeyed."""
+        return super().same(one, other) and obeys_all(one) == obeys_all(other)
 
 
 class SharedPriorities(Setting[PfcSetting]):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from labtests.capabilities.device import (
+    AsymmetricPfc,
     DcqcnWords,
     EcnCurves,
     EcnInBytes,
@@ -243,7 +244,8 @@ class Prepared(Parties):
 
     def pfc_at_switch(self, wanted: PfcSetting) -> None:
         """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
-        back from switch to switch."""
+        back from switch to switch. That of the receiver stays, but obeys what it sends, no more."""
+        self._obey_own(self.bottleneck)
         for at in (*(role.switch for role in self.senders), *self.roles.transit):
             self._pause(at, wanted)
 
@@ -256,6 +258,13 @@ class Prepared(Parties):
             cable_m = math.ceil(link.length_m)
             if self.lab.current(at, CABLE_LENGTH) < cable_m:
                 self.set(at, CABLE_LENGTH, cable_m)
+
+    def _obey_own(self, at: Endpoint) -> None:
+        """A switch port that can be asymmetric is not."""
+        if at.device in self.lab.able(AsymmetricPfc):
+            now = self.lab.current(at, PFC)
+            if now.asymmetric == "on":
+                self.set(at, PFC, replace(now, asymmetric="off"))
 
     def pfc_at_hosts(self, priority: int) -> None:
         """PFC of this priority alone, at the NICs."""

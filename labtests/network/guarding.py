@@ -68,10 +68,12 @@ def may_restore(t: State, p: int, i: int) -> bool:
 
 
 @compiled
-def turn_pfc(t: State, p: int, i: int, on: bool) -> None:
-    """PFC of priority i works on port p, or not: so its group is lossless, or lossy."""
+def turn_pfc(t: State, p: int, i: int, sends: int, obeys: int) -> None:
+    """Port p sends pauses of priority i (1) or not (0): so its group is lossless, or lossy; and it
+    obeys them, or not."""
     port = port_at(t, p)
-    port.pfc_on = port.pfc_on | 1 << i if on else port.pfc_on & ~(1 << i)
+    port.pfc_on = port.pfc_on & ~(1 << i) | sends << i
+    port.pfc_obeyed = port.pfc_obeyed & ~(1 << i) | obeys << i
     if is_dynamic(t, port.switch):
         for q in range(8 * clock_at(t, 0).ports):
             if port_at(t, q >> 3).switch == port.switch:
@@ -81,8 +83,11 @@ def turn_pfc(t: State, p: int, i: int, on: bool) -> None:
 @compiled
 def stop_pfc(t: State, p: int, i: int) -> None:
     """Port p neither obeys nor sends pauses of priority i."""
-    turn_pfc(t, p, i, False)
-    port_at(t, p).pfc_pending &= ~(1 << i)
+    port, guard = port_at(t, p), guard_at(t, 8 * p + i)
+    guard.sent_pauses = (port.pfc_on >> i) & 1
+    guard.obeyed_pauses = (port.pfc_obeyed >> i) & 1
+    turn_pfc(t, p, i, 0, 0)
+    port.pfc_pending &= ~(1 << i)
     lane_at(t, 8 * p + i).xoff = 0
     hold(t, p, i, 0)
 
@@ -142,7 +147,7 @@ def restore(t: State, p: int, i: int) -> None:
     guard.restored_at = clock_at(t, 0).now
     guard.restored += 1
     if guard.action == DROP or guard.action == FORWARD:
-        turn_pfc(t, p, i, True)
+        turn_pfc(t, p, i, guard.sent_pauses, guard.obeyed_pauses)
     if guard.action == DROP or guard.action == DROP_PORT:
         stop_dropping(t, p, i)
 

@@ -83,7 +83,7 @@ class Nic:
         if mask and any(self.flow_control.link_pause):
             raise ValueError("802.3x is on: set_link_pause(None) before PFC")
         t = self._tables
-        t.port[self._port].pfc_on = mask
+        t.port[self._port].pfc_on = t.port[self._port].pfc_obeyed = mask
         for i in range(8):
             if not mask >> i & 1 and int(t.lane[8 * self._port + i].paused_until) > self._now_ps:
                 hold(self._network.state, self._port, i, 0)

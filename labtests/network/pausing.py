@@ -1,9 +1,10 @@
 """Pauses obeyed, by NIC and switch alike (IEEE 802.1Qbb, 802.3x).
 
-Whoever receives a pause frame, with PFC on for a priority that it names, starts no frame of that
-priority from `response` behind the arrival until the frame's time has passed or an xon takes effect
-(which takes the same response); the frame in progress is finished. An 802.3x frame holds the whole
-port. How pauses are sent: pause_frames.py.
+Whoever receives a pause frame, and obeys the pauses of a priority that it names (with PFC on for
+it, or at an asymmetric switch port), starts no frame of that priority from `response` behind the
+arrival until the frame's time has passed or an xon takes effect (which takes the same response);
+the frame in progress is finished. An 802.3x frame holds the whole port. How pauses are sent:
+pause_frames.py.
 """
 
 from typing import Any
@@ -126,7 +127,7 @@ def obey(t: State, p: int, k: int, moment: int) -> None:
         if heeded:
             hold_link(t, p, moment, packet_at(t, k).part * port.quantum_ps)
     elif port.link_pause & (LINK_SEND | LINK_OBEY) == 0:
-        named = vector & port.pfc_on & PRIORITY_BITS
+        named = vector & port.pfc_obeyed & PRIORITY_BITS
         while named:
             i = lowest_bit(named)
             named &= named - 1

@@ -73,6 +73,7 @@ class Switch:
         self._row = row
         self._ports = ports
         self._pfc: dict[str, tuple[str, frozenset[int]]] = {}
+        self._asymmetric: set[str] = set()
         self._schedules: dict[str, Schedule] = {}
         self._wred: dict[tuple[str, int], WredCurve] = {}
         self._limits: dict[tuple[str, int], RateLimit] = {}
@@ -123,6 +124,17 @@ class Switch:
         self._ports[port]
         return self._pfc.get(port, ("off", frozenset()))
 
+    def set_asymmetric(self, port: str, asymmetric: bool) -> None:
+        """Asymmetric PFC: the port obeys pauses of all priorities, whatever its own PFC is, and
+        sends those of its no-drop priorities. Else it obeys those, alone."""
+        (self._asymmetric.add if asymmetric else self._asymmetric.discard)(port)
+        self._operate_pfc(port)
+
+    def is_asymmetric(self, port: str) -> bool:
+        """See set_asymmetric."""
+        self._ports[port]
+        return port in self._asymmetric
+
     def set_link_pause(self, port: str, pause: LinkPause | None) -> None:
         """802.3x on this side of the port's link, or off. Not beside PFC."""
         mode, priorities = self.pfc(port)
@@ -142,15 +154,16 @@ class Switch:
         mask = mask_of(self.pfc(port)[1]) if self.pfc_operational(port) else 0
         if self.flow_control(port).link_pause[0]:
             mask = 0xFF  # 802.3x: all its groups are lossless
-        t.port[p].pfc_on = mask
+        obeyed = 0xFF if port in self._asymmetric else mask
+        t.port[p].pfc_on, t.port[p].pfc_obeyed = mask, obeyed
         own = self._headroom.get(port)
         give_headroom(t, self._network.wiring, p, self._memory, port_cells=own)
         for i in range(8):
             lane = t.lane[8 * p + i]
             if not mask >> i & 1:
                 lane.xoff = 0
-                if lane.paused_until > t.clock[0].now:
-                    hold(self._network.state, p, i, 0)
+            if not obeyed >> i & 1 and lane.paused_until > t.clock[0].now:
+                hold(self._network.state, p, i, 0)
         t.port[p].pfc_pending &= mask | int(t.control[p].storm) | LINK_BIT
         share_memory(t, self._row, self._memory)
         if is_dynamic(self._network.state, self._row):

@@ -129,7 +129,8 @@ TABLE_TYPES = {
         "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",
         # masks of queues. backlog: has work; held: was paused; strict, first: of the strict
         # group, of WRR group 1
-        "pfc_on pfc_pending pause_quanta trust",  # bit masks over priorities
+        "pfc_on pfc_obeyed pfc_pending pause_quanta trust",  # bit masks over priorities: lossless
+        # groups, which pause; of what pauses are obeyed; pauses to be sent
         "rx_packets rx_bytes",  # of switches; of hosts, and what is sent: by lane or queue
         "ecn_marked link_down_drops lost_on_wire",
         "limited",  # bit i = queue i has a rate limit
@@ -271,6 +272,7 @@ TABLE_TYPES = {
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0
         "detect_ps quiet_ps fixed_ps action",
         "shut shut_at restored_at pause_seen_at",
+        "sent_pauses obeyed_pauses",  # 1: did so when it was shut
         "drops_ingress drops_egress",  # egress, by queue: 1 + the row of the priority that is shut
         "shutdowns restored drained dropped ingress_dropped",
         "aggregate_dropped aggregate_ingress_dropped",

@@ -196,6 +196,11 @@ class ProfileFile(_ProfilePart):
     negotiate_pfc: bool = Field(
         default=False, description="Switches let DCBX decide (auto) instead of PFC always on."
     )
+    asymmetric_pfc: bool = Field(
+        default=False,
+        description="Switch ports obey pauses of all priorities, and send those of lossless, where "
+        "they can be told so (SONiC); unless given, they obey what they send.",
+    )
     trust: Literal["dscp", "dot1p"] | None = Field(
         default=None,
         description="What decides a packet's priority. Required with lossless, maps and cnp; "

@@ -86,6 +86,7 @@ def _rule(
 
 _NEEDS = {
     "lossless": ("rate_gbit_per_s", "mtu_bytes", "trust"),
+    "asymmetric_pfc": ("lossless",),
     "buffer": ("rate_gbit_per_s",),
     "cnp": ("trust",),
     "maps": ("trust",),
@@ -95,10 +96,10 @@ _NEEDS = {
 @_rule("error")
 def _needs(profile: ProfileFile) -> Found:
     """A required key is missing: lossless needs rate, MTU and trust; buffer needs the rate; cnp and
-    maps need trust."""
+    maps need trust; asymmetric_pfc needs lossless."""
     given = profile.model_fields_set
     for key, needed in _NEEDS.items():
-        lacking = [each for each in needed if getattr(profile, each) is None]
+        lacking = [each for each in needed if not getattr(profile, each)]
         if key in given and lacking:
             yield (key,), f"needs {' and '.join(lacking)} beside it"
     if not given - {"name", "description"}:

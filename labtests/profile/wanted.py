@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from labtests.capabilities import settings as k
 from labtests.capabilities.device import (
+    AsymmetricPfc,
     DcqcnWords,
     EcnCurves,
     FrameLengths,
@@ -92,6 +93,9 @@ def wishes_of(
     own = driver_module(device.platform).KIND
     wishes: list[Wish] = []
     findings = list(_about_links(profile, lab, device, host=own == "host"))
+    if own == "switch" and profile.asymmetric_pfc and not _can_obey_all(lab, device.name):
+        problem = f"asymmetric_pfc: the {device.platform} driver does not support asymmetric PFC"
+        findings.append(_finding("cannot", device, problem))
     scenes = list(_scenes(profile, lab, device))
     for rule in _RULES:
         if rule.of not in ("port", own):
@@ -357,13 +361,21 @@ def _parameters(
     return wanted
 
 
+def _can_obey_all(lab: Lab, device: str) -> bool:
+    """Whether ports can obey pauses of priorities that they do not send."""
+    return lab.drivers[device].able(AsymmetricPfc) is not None
+
+
 def _pfc(scene: PortTarget) -> From | None:
     """A host cannot negotiate by itself (capabilities: DCBX is its firmware's or lldpad's)."""
     if not scene.profile.lossless:
         return None
     auto = scene.profile.negotiate_pfc and scene.at.device not in scene.lab.able(RdmaDevices)
     mode: Literal["auto", "on"] = "auto" if auto else "on"
-    return _always(PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless)))
+    wanted = PfcSetting(mode=mode, priorities=frozenset(scene.profile.lossless))
+    if scene.profile.asymmetric_pfc and _can_obey_all(scene.lab, scene.at.device):
+        wanted = scene.part(AsymmetricPfc).obeying_all(wanted)
+    return _always(wanted)
 
 
 def _roce_mode(scene: PortTarget) -> From | None:

@@ -249,10 +249,11 @@ def _pfc_as_read(evidence: Evidence, ends: Iterable[path.Where]) -> str:
 
 def pfc_in_words(pfc: PfcSetting) -> str:
     """Such as `on for 3 and 5`."""
+    obeyed = ", obeying all pauses" if pfc.asymmetric == "on" else ""
     if pfc.mode == "off":
-        return "off"
+        return f"off{obeyed}"
     held = " and ".join(map(str, sorted(pfc.priorities)))
-    return f"{pfc.mode} for {held or 'no priority'}"
+    return f"{pfc.mode} for {held or 'no priority'}{obeyed}"
 
 
 def kept_sending(evidence: Evidence, flow: FlowResult) -> Iterator[Finding]:

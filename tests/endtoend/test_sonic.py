@@ -14,7 +14,7 @@ TESTBED, SWITCH = "sonic-cx5", "SN2700"
     [
         ("s1 or classification", 1, "sudo config qos reload"),
         ("owes", 1, "counterpoll queue interval 10000"),  # as a box is installed
-        ("s2 or s3", 5, "true"),
+        ("s2 or s3", 5, "sudo config interface pfc asymmetric Ethernet0 on"),
         ("thresholds", 10, "true"),  # polled every 60 s, as a box is installed
     ],
 )

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -174,6 +175,15 @@ def busy_lab(seed: int) -> Star:
     return build(case)[0]
 
 
+def asymmetric_lab(seed: int) -> Star:
+    """The same; ports obey what hosts say of a priority without PFC."""
+    lab = busy_lab(seed)
+    for i in range(lab.hosts):
+        lab.switch.set_asymmetric(f"p{i}", True)
+        lab.nic(i).flow_control.storm(frozenset({2}), quanta=700, period_us=50)
+    return lab
+
+
 def everything(lab: Star) -> str:
     nics = [lab.nic(i).counters() for i in range(lab.hosts)]
     queues = [lab.switch.queue_counters(f"p{i}") for i in range(lab.hosts)]
@@ -200,10 +210,11 @@ def test_how_time_is_cut_into_steps_does_not_matter() -> None:
     assert everything(at_once) == everything(in_steps)
 
 
-def test_interpreted_and_compiled_runs_agree_to_the_last_bit() -> None:
+@pytest.mark.parametrize("made", [busy_lab, asymmetric_lab])
+def test_interpreted_and_compiled_runs_agree_to_the_last_bit(made: Callable[[int], Star]) -> None:
     program = (
-        "from test_network_properties import busy_lab, everything\n"
-        "lab = busy_lab(1); lab.run_ms(0.4); print(everything(lab))"
+        f"from test_network_properties import {made.__name__}, everything\n"
+        f"lab = {made.__name__}(1); lab.run_ms(0.4); print(everything(lab))"
     )
     interpreted = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
@@ -218,11 +229,13 @@ def test_interpreted_and_compiled_runs_agree_to_the_last_bit() -> None:
         check=False,
     )
     assert interpreted.stderr == ""
-    lab = busy_lab(1)
+    lab = made(1)
     lab.run_ms(0.4)
     assert interpreted.stdout.strip() == everything(lab)
     assert lab.switch.drop_counters("p0").ecn_marked > 0
-    assert any(c.tx_frames for i in range(4) for c in lab.switch.pfc_counters(f"p{i}"))
+    pauses = [each for i in range(4) for each in lab.switch.pfc_counters(f"p{i}")]
+    assert any(each.tx_frames for each in pauses)
+    assert any(each.rx_paused_ps for each in pauses) == (made is asymmetric_lab)
 
 
 def test_memory_stays_flat_while_time_passes(star: Lab) -> None:

@@ -50,6 +50,7 @@ def schedule(switch: Switch, port: str, a: int, b: int) -> None:
 AT_SWITCH: dict[str, Callable[[Switch, str, int, int], None]] = {
     "guard": lambda s, p, a, b: s.guards.set(p, GUARDS[a % 5]),
     "pfc": lambda s, p, a, b: s.set_pfc(p, "on" if b % 2 else "off", frozenset({a % 6, b % 6})),
+    "asymmetric": lambda s, p, a, b: s.set_asymmetric(p, bool(b % 2)),
     "headroom": lambda s, p, a, b: s.set_headroom(p, a * 20),
     "schedule": schedule,
     "limit": lambda s, p, a, b: s.set_rate_limit(p, b, RateLimit(bits_per_s=10**8 * (1 + a))),

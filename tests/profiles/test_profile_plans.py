@@ -146,3 +146,15 @@ def test_a_roce_mode_is_asked_of_switches_alone_and_said_where_there_is_none(toy
         "B": [],
         "S": ["roce_mode: the switch driver does not support roce_mode"],
     }
+
+
+def test_asymmetric_pfc_is_asked_of_switches_alone_and_said_where_there_is_none(toys):
+    lab, _ = toys
+    asked = PROFILE.model_copy(update={"asymmetric_pfc": True})
+    plans = planned(asked, lab)
+    new = {p.device: [f for f in p.findings if "asymmetric" in f.problem] for p in plans}
+    (said,) = new.pop("S")
+    assert (said.kind, said.port) == ("cannot", "")
+    assert said.problem == "asymmetric_pfc: the switch driver does not support asymmetric PFC"
+    assert new == {"A": [], "B": []}
+    assert [p.steps for p in plans] == [p.steps for p in planned(PROFILE, lab)]

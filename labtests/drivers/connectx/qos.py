@@ -62,7 +62,7 @@ class MlnxPfc(QosSetting[PfcSetting]):
     def read(self, port: str) -> Asking[PfcSetting]:
         """Mode is "on" when there is one, else "off"."""
         priorities = with_pfc((yield from self.nic_qos(port)))
-        return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
+        return PfcSetting.of(priorities)
 
     def commands(
         self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: None = None

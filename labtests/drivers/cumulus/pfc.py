@@ -59,7 +59,7 @@ class CumulusPfc(_Pausing[PfcSetting], PausesByPriority):
     def value(self, applied: p.Applied, port: str) -> PfcSetting:
         """As applied."""
         found, _ = self.in_force(applied, port)
-        return PfcSetting(mode="on" if found else "off", priorities=found)
+        return PfcSetting.of(found)
 
     def _made(self, applied: p.Applied, port: str, wanted: PfcSetting) -> p.Applied:
         expect_mode(self, self.where(port), wanted, "Cumulus Linux")

@@ -39,6 +39,8 @@ FIELDS = {
 """By what field each of the others is referred to."""
 SIGNED = ("dynamic_th",)
 """Fields that may be below 0."""
+QUIET = {"pfc_enable": "", "pfc_asym": "off"}
+"""Fields of which daemons hear nothing when they are gone, and what is told before that."""
 Entry = Mapping[str, str]
 Table = Mapping[str, Entry]
 _NOTHING: Entry = {}
@@ -92,6 +94,8 @@ def _changes(table: str, key: str, before: Db, after: Db) -> Iterator[Shell]:
     if key not in after.tables[table]:
         yield database("DEL", table, key)
     elif gone := tuple(name for name in old if name not in new):
+        if quiet := {name: QUIET[name] for name in gone if name in QUIET}:
+            yield set_fields(table, key, quiet)
         yield database("HDEL", table, key, *gone)
     if changed := {name: value for name, value in new.items() if old.get(name) != value}:
         yield set_fields(table, key, changed)

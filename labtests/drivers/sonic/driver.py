@@ -79,7 +79,7 @@ def parse_lldp(reply: Reply) -> tuple[Neighbour, ...]:
 
 # -- what is in the way ----------------------------------------------------------------------------
 
-_TABLES = (*SonicPfc.tables, "PFC_WD", "PORT", "SCHEDULER", "QUEUE")
+_TABLES = (*SonicPfc.tables, "PFC_WD", "SCHEDULER", "QUEUE")
 
 
 def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
@@ -91,8 +91,6 @@ def _obstacles(db: Db, of: PlatformPart) -> Iterator[str]:
             action, after_ms = guard.get("action", "drop"), guard.get("detection_time", "?")
             told = f"action {action} after {after_ms} ms; `pfcwd stop {port}`"
             yield f"{port}: the PFC watchdog may shut a queue in a run ({told})"
-        if db.entry("PORT", port).get("pfc_asym") == "on":
-            yield f"{port}: it obeys all pauses (`config interface pfc asymmetric {port} off`)"
         entries = [db.entry("QUEUE", key) for key, _ in numbered(db.tables["QUEUE"], port)]
         entries.append(db.entry("PORT_QOS_MAP", port))
         for name in sorted({named(entry.get("scheduler", "")) for entry in entries}):

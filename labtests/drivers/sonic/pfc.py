@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from labtests.capabilities.records import PfcSetting
 from labtests.capabilities.settings import Commands
 from labtests.drivers.displays import written
-from labtests.drivers.pauses import PausesByPriority, expect_mode, lossless
+from labtests.drivers.pauses import AsymmetricPauses, expect_mode, lossless, obeys_all
 from labtests.drivers.sonic.database import Db, DbSetting, Slot, named, numbered
 from labtests.drivers.sonic.maps import GROUP, slot_of
 from labtests.drivers.sonic.session import database, set_fields
@@ -77,10 +77,11 @@ def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) 
 # -- the setting -----------------------------------------------------------------------------------
 
 
-class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
-    """`pfc_enable`."""
+class SonicPfc(DbSetting[PfcSetting], AsymmetricPauses):
+    """`pfc_enable`, and `pfc_asym` of PORT: with that a port obeys all pauses (portsorch:
+    setPortPfcAsym), whatever is in `pfc_enable`."""
 
-    tables = ("PORT_QOS_MAP", GROUP, "BUFFER_PROFILE", "BUFFER_PG")
+    tables = ("PORT_QOS_MAP", GROUP, "BUFFER_PROFILE", "BUFFER_PG", "PORT")
 
     def value(self, db: Db, port: str) -> PfcSetting:
         """As configured."""
@@ -88,17 +89,16 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
         told = [each.strip() for each in text.split(",") if each.strip()]
         if not set(told) <= set("01234567"):
             raise self.reject(f"PORT_QOS_MAP|{port}", f"pfc_enable is {text!r}", "write `3,4`")
-        priorities = frozenset(map(int, told))
-        return PfcSetting(mode="on" if priorities else "off", priorities=priorities)
+        entry = db.entry("PORT", port)
+        asymmetric = self.word(f"PORT|{port}", entry, "pfc_asym", "", "off", "on") or None
+        return PfcSetting.of(frozenset(map(int, told)), asymmetric)
 
     def left_behind(self, db: Db, port: str) -> Iterator[str]:
         """Entries, such as buffermgrd leaves, that a change and the way back would not bring; and
         of a port that is off those that they would bring."""
         own, now = lossless(self.value(db, port)), {*_entries(db, port, default=True)}
-        groups, others = (
-            own or _reached(db, slot_of(port, GROUP)),
-            _entries(db, port, default=False),
-        )
+        groups = own or _reached(db, slot_of(port, GROUP))
+        others = _entries(db, port, default=False)
         kept = {*_runs(port, groups.difference(*others.values()))}
         for key in sorted(now - kept):
             yield f"take BUFFER_PG|{key} away for good; `DEL` it in CONFIG_DB"
@@ -107,8 +107,10 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
 
     def _made(self, db: Db, port: str, wanted: PfcSetting) -> Db:
         expect_mode(self, f"PORT_QOS_MAP|{port}", wanted, "SONiC")
-        pausing, before = lossless(wanted), self.value(db, port).priorities
-        if pausing == before:
+        pausing, now = lossless(wanted), self.value(db, port)
+        if (obeys := wanted.asymmetric) != now.asymmetric and (obeys or obeys_all(now)):
+            db = db.holding("PORT", port, pfc_asym=obeys)
+        if pausing == (before := now.priorities):
             return db
         told, slot = ",".join(map(str, sorted(pausing))) or None, slot_of(port, GROUP)
         self._expect_way_back(db, port, slot, before)
@@ -146,9 +148,7 @@ class SonicPfc(DbSetting[PfcSetting], PausesByPriority):
     def commands(self, port: str, earlier: PfcSetting, wanted: PfcSetting, around: Db) -> Commands:
         """What buffermgrd has made in between goes, too."""
         lines = super().commands(port, earlier, wanted, around)
-        if not lines:
-            return ()
-        if not lossless(wanted):  # of a field that is gone daemons hear nothing
-            lines = (set_fields("PORT_QOS_MAP", port, {"pfc_enable": ""}), *lines)
+        if not lines or lossless(earlier) == lossless(wanted):
+            return lines
         after = self._made(around, port, wanted)
         return (*lines, *repaired(around, after, port, lossless(earlier), lossless(wanted)))

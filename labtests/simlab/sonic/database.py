@@ -130,6 +130,7 @@ class ConfigDb:
             shutdown=self.entry("PORT", port.name).get("admin_status") == "down",
             pfc="on" if lossless else "off",
             no_drop=frozenset(lossless),
+            asymmetric=self.entry("PORT", port.name).get("pfc_asym") == "on",
             headroom_cells=max(cells) if cells else None,
             thresholds={n: _memory(profile) for n, profile in lossless.items()},
             trust="dscp",  # by the port's own map; without one, all is of TC 0

@@ -46,6 +46,7 @@ class PortBehaviour:
     shutdown: bool = False
     pfc: PfcMode = "off"
     no_drop: frozenset[int] = frozenset()
+    asymmetric: bool = False  # pauses of all priorities are obeyed
     headroom_cells: int | None = None
     cable_m: int | None = None  # by which headroom is sized that is not told; None: as cabled
     thresholds: Mapping[int, GroupMemory] = field(default_factory=dict)  # by priority
@@ -222,6 +223,8 @@ class Chassis(ABC):
         mode = self._negotiated(port, wanted)
         if network.pfc(port) != (mode, wanted.no_drop):
             network.set_pfc(port, mode, wanted.no_drop)
+        if network.is_asymmetric(port) != wanted.asymmetric:
+            network.set_asymmetric(port, wanted.asymmetric)
         if network.trust(port) != wanted.trust:
             network.set_trust(port, wanted.trust)
         if wanted.dscp_map not in (None, network.dscp_map(port)):
