@@ -290,7 +290,10 @@ def _become(task: Mapping[str, Any], files: Sequence[int]) -> None:
     path = [*([] if safe else [task["cwd"]]), *found]
     sys.path[:0] = [each for each in path if each not in sys.path]
     sys.argv = words[at + 1 :]
-    runpy.run_module(words[at + 1], run_name="__main__", alter_sys=True)
+    for name in (sys.argv[0], f"{sys.argv[0]}.__main__"):
+        if not hasattr(sys.modules.get(name), "__path__"):
+            sys.modules.pop(name, None)  # it begins anew, and runpy warns of what it would find
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     sys.exit()
 
 

@@ -71,6 +71,13 @@ def test_it_has_its_words_files_environment_folder_and_session(stem: Stem, folde
     assert told["descriptors"] == 4, "its three files and the folder that it looks into: no other"
 
 
+def test_what_the_stem_has_imported_begins_anew_without_a_warning(folder: Path) -> None:
+    with Stem("json.tool", "labtests.__main__") as grown:
+        for module in ("json.tool", "labtests"):
+            status, said = run(grown, folder, module, "--help")
+            assert (status, said[:6].lower()) == (0, "usage:")
+
+
 def test_one_is_not_as_the_one_before(stem: Stem, folder: Path) -> None:
     (first, one), (second, other) = run(stem, folder, WORD="first"), run(stem, folder)
     assert (first, second) == (0, 0)
