@@ -1,5 +1,9 @@
 """Dry runs with nothing but a wheel, in an empty folder. Each compiles the packet network anew."""
 
+import pytest
+
+pytestmark = pytest.mark.timeout(1000)  # beside others a compiler takes minutes
+
 FOREIGN = """
 name: two-into-one
 defaults: {user: lab, become: true, platform: connectx}
@@ -22,7 +26,7 @@ roles: {senders: [left, right], receiver: sink}
 def test_a_suite_that_came_with_the_wheel_runs_on_a_testbed_that_did(asked, tmp_path):
     told = asked(
         "pytest", "--pyargs", "labtests.suites.test_below_bottleneck",
-        "--testbed", "h3c-s6550-cx4", "--dry-run", seconds=280,
+        "--testbed", "h3c-s6550-cx4", "--dry-run", seconds=900,
     )  # fmt: skip
     assert told.returncode == 0, told.stdout + told.stderr
     assert "1 passed" in told.stdout
@@ -38,6 +42,6 @@ def test_a_suite_that_was_begun_runs_on_a_testbed_of_somebody_else(asked, tmp_pa
     assert asked("labtests", "new", "suite", "half_load").returncode == 0
     (tmp_path / "my-lab.yaml").write_text(FOREIGN)
     words = ("test_half_load.py", "--testbed", "my-lab.yaml", "--dry-run")
-    told = asked("pytest", *words, seconds=280)
+    told = asked("pytest", *words, seconds=900)
     assert told.returncode == 0, told.stdout + told.stderr
     assert "negative control failed, as required (150 % of line rate)" in told.stdout

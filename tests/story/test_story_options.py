@@ -135,12 +135,13 @@ def test_a_value_that_no_run_can_have_is_refused(here, options, words):
 
 
 def test_stopping_early_and_running_the_failed_again_work(here):
-    first = run(here, "suites/test_quick.py", *DRY, "-x")
+    """Begun anew: what the tests fork keeps no cache of what failed."""
+    first = Started(here, "suites/test_quick.py", *DRY, "-x").ended()
     assert first.exit_code == 1
     assert "1 failed in " in first.terminal
     assert [t["outcome"] for t in first.json["tests"]] == ["fail"]
     assert [n.rpartition("::")[2] for n in first.json["not_run"]] == ["test_two", "test_three"]
-    again = run(here, "suites/test_quick.py", *DRY, "--lf", "--maxfail=2", "-ra")
+    again = Started(here, "suites/test_quick.py", *DRY, "--lf", "--maxfail=2", "-ra").ended()
     assert [t["id"].rpartition("::")[2] for t in again.json["tests"]] == ["test_one"]
     assert again.folder != first.folder
     assert len(list((here / "reports" / TESTBED).iterdir())) == 2
