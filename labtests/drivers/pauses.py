@@ -42,8 +42,8 @@ class PausesByPriority(Setting[PfcSetting]):
     kind = PFC
 
     def same(self, one: PfcSetting, other: PfcSetting) -> bool:
-        """By priority."""
-        return lossless(one) == lossless(other)
+        """What is sent, by priority, and whether all is obeyed."""
+        return lossless(one) == lossless(other) and obeys_all(one) == obeys_all(other)
 
 
 class AsymmetricPauses(PausesByPriority):
@@ -52,10 +52,6 @@ class AsymmetricPauses(PausesByPriority):
     def obeying_all(self, setting: PfcSetting) -> PfcSetting:
         """See AsymmetricPfc."""
         return replace(setting, asymmetric="on")
-
-    def same(self, one: PfcSetting, other: PfcSetting) -> bool:
-        """What is sent, and whether all is obeyed."""
-        return super().same(one, other) and obeys_all(one) == obeys_all(other)
 
 
 class SharedPriorities(Setting[PfcSetting]):

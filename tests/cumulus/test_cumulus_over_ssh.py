@@ -236,6 +236,14 @@ def test_pauses_want_memory_which_is_not_made_by_the_way(lab):
     assert "traffic-pool default-lossless memory-percent 50" in refused.value.remedy
 
 
+def test_that_a_port_does_not_obey_all_pauses_as_asked_is_found_out(lab):
+    before = everything(lab)
+    asked = PfcSetting(mode="on", priorities=frozenset({3}), asymmetric="on")
+    with lab.restoring(), pytest.raises(LabError, match="asymmetric='on'"):
+        lab.change(IN, PFC, asked)
+    assert everything(lab) == before
+
+
 LOSSLESS_ROCE = PfcSetting(mode="on", priorities=frozenset({3}))
 
 
