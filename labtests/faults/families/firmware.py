@@ -45,6 +45,14 @@ FAULTS: tuple[Declared, ...] = (
         says=(f"{R} {NIC_R}", "discard"),
     ),
     _of(
+        name="nic-discards-while-a-way-fails",
+        what="the receiver's NIC discards 1 packet in 500 while one way of the traffic fails",
+        how=(_discards(per_million=2000),),
+        when=MIDDLE,
+        red=("link-failure",),
+        says=(f"{R} {NIC_R}", "discard"),
+    ),
+    _of(
         name="nic-has-no-receive-request",
         what="the receiver's NIC has no buffer for 5 % of the packets (out_of_buffer)",
         how=(_discards(counted="rx_out_of_buffer"),),
