@@ -22,8 +22,14 @@ T = TypeVar("T")
 Met = Callable[[], str]
 """Why a fault has acted on nothing so far; "" once it has."""
 Handler = Callable[["DeviceFaults", Mapping[str, Any]], Met | None]  # None: it acts at once
+_QUOTES = str.maketrans("", "", "'\"\\")
 REBOOT_S = 3.0  # how long a device is away unless the fault says so: short, for tests
 NS_PER_S = 1_000_000_000
+
+
+def names(text: str, command: str) -> bool:
+    """Whether a command is one with this text, however often a shell around it has quoted it."""
+    return text.translate(_QUOTES) in command.translate(_QUOTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,7 +100,7 @@ class DeviceFaults:
 
     def given(self, command: str) -> bool:
         """A command has come. Whether the device gets to obey it."""
-        for trap in [trap for trap in self.traps if trap.text in command]:
+        for trap in [trap for trap in self.traps if names(trap.text, command)]:
             if trap.after:
                 self.cut()  # what it is going to answer is lost
             else:
@@ -105,7 +111,7 @@ class DeviceFaults:
 
     def obeyed(self, command: str) -> None:
         """It has done what the command asked for."""
-        for trap in [trap for trap in self.traps if trap.after and trap.text in command]:
+        for trap in [trap for trap in self.traps if trap.after and names(trap.text, command)]:
             self.traps.remove(trap)
             trap.act()
 
@@ -117,7 +123,7 @@ class DeviceFaults:
 
     def hangs(self, command: str) -> bool:
         """Whether this command, which has come, does not end."""
-        hung = [text for text in self.hanging_commands if text in command]
+        hung = [text for text in self.hanging_commands if names(text, command)]
         self.met |= {("hang", text) for text in hung}
         self.happened["hang"] += bool(hung)
         return bool(hung)
