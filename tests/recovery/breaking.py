@@ -143,7 +143,7 @@ def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
         hands = [row for row in done.rows if row.how == "cannot"]
         wrong += [f"no command for {row}" for row in hands if not row.by_hand]
         named = {f"{row.device}:{row.port}" for row in hands}
-        wrong += [f"{at} is left and not named" for at in settings_left(bench, lab) - named]
+        unnamed = settings_left(bench, lab) - named
         wrong += done.problems
         bench.heal()
         for row in hands:
@@ -151,6 +151,8 @@ def mend_by_hand(bench: Bench, lab: Lab) -> list[str]:
         if hands:
             left = bench.differences(lab)
             wrong += [f"{name} is not as it was after {hands}" for name in left]
+        # of a switch whose ports share a setting, all are named by one
+        wrong += [f"{at} is left and not named" for at in unnamed & settings_left(bench, lab)]
     return wrong
 
 
