@@ -177,6 +177,8 @@ class Setting(ABC, Generic[T]):
 
     kind: ClassVar[Kind[Any]]
     wide: ClassVar[bool] = False
+    within: ClassVar[Kind[Any] | None] = None
+    """The setting of the same place that makes, and takes away, what this one is of."""
     remedy: ClassVar[str] = "look for what overwrites it on the device"
     """What to do when a device says yes and shows something else."""
 
@@ -209,6 +211,11 @@ class Setting(ABC, Generic[T]):
         what was around."""
         del before, after
         return "" if self.same(found, wanted) else f"reads back as {found} instead of {wanted}"
+
+    def there(self, value: T, now: T) -> T:
+        """What of a value can be where it is `now`: all, unless some went with its `within`."""
+        del now
+        return value
 
     def is_foreign(self, now: T, ours: Sequence[T], around: Any) -> bool:
         """Whether this is none of the values that labtests has found or made there."""

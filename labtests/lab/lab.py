@@ -10,12 +10,12 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from labtests.capabilities.settings import ROCE_MODE, Kind, T, kind_of
+from labtests.capabilities.settings import ROCE_MODE, Kind, Setting, T, kind_of
 from labtests.capabilities.streams import ExactState
 from labtests.core.errors import LabError, LabErrors
 from labtests.drivers import driver_module
 from labtests.inventory import Device, Endpoint, Testbed
-from labtests.journal import ChangeJournal, Entry, NotWritten
+from labtests.journal import ChangeJournal, Entry, Intent, NotWritten
 from labtests.journal.known import remember
 from labtests.journal.values import in_one_line, readable
 from labtests.lab.changes import (
@@ -89,6 +89,7 @@ class Lab(Devices):
         self.exact: ExactState | None = None  # of a simulated lab; nobody judges by it
         self._connections: dict[str, HostConnection] = {}
         self._abandoned = False
+        self._undoing: frozenset[tuple[Endpoint, str]] = frozenset()
         self.ahead = ChangeJournal()  # in memory, until somebody gives it pages on a disk
         self.drivers = {
             device.name: driver_module(device.platform).driver_of(device.name, ports_of(device))
@@ -254,7 +255,11 @@ class Lab(Devices):
     ) -> None:
         """Undo every change after the mark. One that fails does not stop the others; one that is
         interrupted is still there for the next call."""
-        while len(pending := self.ahead.pending) > mark and not (self._abandoned or stop()):
+        self._undoing = frozenset((e.intent.at, e.intent.setting) for e in self.ahead.pending)
+        waiting: list[Entry] = []
+        while len(pending := self._in_turn(mark, waiting)) > mark and not (
+            self._abandoned or stop()
+        ):
             entry, firsts = pending[-1], first_changes(pending[mark:])
             if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
                 if _frames(entry, pending[pending.index(first) : -1]):
@@ -269,6 +274,27 @@ class Lab(Devices):
                 self._put_back_together(several, tell)
             for each in several:
                 each.together = 0  # what is left of them is tried one by one
+
+    def _in_turn(self, mark: int, waiting: list[Entry]) -> list[Entry]:
+        """What is to be undone, the last one first. Of what went with another setting, thresholds
+        with PFC, it is known only behind that one whether they are to come back: they wait."""
+        pending = self.ahead.pending
+        others = [entry for entry in pending[mark:] if entry not in waiting]
+        if len(others) > 1 and self._is_gone(others[-1]):
+            waiting.append(others.pop())
+        return [*pending[:mark], *(e for e in pending[mark:] if e in waiting), *others]
+
+    def _is_gone(self, entry: Entry) -> bool:
+        want = entry.intent
+        with suppress(Exception):  # it is told when it is put back
+            setting = self.setting(want.at, kind_of(want.setting))
+            if self._was_made_within(want, setting):
+                now = self.ask(want.at.device, self._now(want.at, setting))
+                return bool(setting.there(want.earlier, now) != want.earlier)
+        return False
+
+    def _was_made_within(self, want: Intent, setting: Setting[Any]) -> bool:
+        return setting.within is not None and (want.at, setting.within.name) in self._undoing
 
     def _put_back(self, entry: Entry) -> PutBack:
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
@@ -303,9 +329,10 @@ class Lab(Devices):
         want = entry.intent
         setting = self.setting(want.at, kind_of(want.setting))
         now = yield from self._now(want.at, setting)
-        step = yield from self._step(
-            setting, want.at, now, want.earlier, (want.wanted, *entry.touched)
-        )
+        earlier = want.earlier
+        if self._was_made_within(want, setting):
+            earlier = setting.there(earlier, now)
+        step = yield from self._step(setting, want.at, now, earlier, (want.wanted, *entry.touched))
         if step is not None and entry.whole and _is_foreign(step, entry):
             self.overridden.append(
                 f"{want.at}: {want.setting} was changed by somebody else to {readable(now)}; "

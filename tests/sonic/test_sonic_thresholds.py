@@ -12,7 +12,7 @@ from labtests.capabilities.device import MemoryLimits, Watermarks
 from labtests.capabilities.records import BufferThresholds, PfcSetting
 from labtests.capabilities.settings import BUFFER_THRESHOLDS, PFC
 from labtests.check import check
-from labtests.core.errors import CommandRejected
+from labtests.core.errors import CommandRejected, LabErrors
 from labtests.drivers.sonic.database import Db
 from labtests.inventory import Endpoint
 from labtests.profile.planning import made, planned
@@ -241,3 +241,44 @@ def test_clearing_forgets_what_was_polled_and_not_what_was_not(lab):
     assert {each.value for (name, _), each in peaks(lab).items() if name == c.QUEUE_PEAK_BYTES} == {
         0
     }
+
+
+def taken_away(lab):
+    """As a reboot does it."""
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"PORT_QOS_MAP|{IN.interface}")
+    for key in [key for key in told(lab, "BUFFER_PG") if key.startswith(f"{IN.interface}|3")]:
+        typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"BUFFER_PG|{key}")
+    assert seen(lab) == ()
+
+
+def test_thresholds_of_a_group_that_went_with_its_pfc_are_as_before_it(lab):
+    tables = ("PORT_QOS_MAP", "BUFFER_PG")
+    found = {table: told(lab, table) for table in tables}
+    with lab.restoring():
+        lossless(lab, 3)
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(USUAL, headroom=20_800),))
+        taken_away(lab)
+    assert {table: told(lab, table) for table in tables} == found
+    assert not [name for name in told(lab, "BUFFER_PROFILE") if name.startswith("labtests")]
+
+
+def test_thresholds_of_somebody_come_back_behind_their_group(lab):
+    own = replace(USUAL, headroom=20_800)
+    lossless(lab, 3)
+    lab.change(IN, BUFFER_THRESHOLDS, (own,))
+    lab.ahead.keep()
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(own, headroom=30_800),))
+        lossless(lab)
+        taken_away(lab)
+    assert seen(lab) == (own,)
+
+
+def test_thresholds_of_a_group_that_somebody_else_took_away_are_told_of(lab):
+    lossless(lab, 3)
+    lab.ahead.keep()
+    lab.change(IN, BUFFER_THRESHOLDS, (replace(USUAL, headroom=20_800),))
+    taken_away(lab)
+    with pytest.raises(LabErrors) as left:
+        lab.restore()
+    assert "group 3 has no buffer profile with headroom" in str(left.value.exceptions[0])

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from labtests.capabilities.device import MemoryLimits
 from labtests.capabilities.records import BufferThresholds, PortMemory
-from labtests.capabilities.settings import BUFFER_THRESHOLDS
+from labtests.capabilities.settings import BUFFER_THRESHOLDS, PFC
 from labtests.drivers.parts import PlatformPart
 from labtests.drivers.sonic.database import Db, DbSetting, Entry, Slot, named, numbered, read_tables
 from labtests.drivers.sonic.egress import SonicEcn
@@ -42,7 +42,7 @@ def _slots(db: Db, port: str) -> list[tuple[Slot, frozenset[int]]]:
 class SonicThresholds(DbSetting[Thresholds]):
     """The profile of each group that has headroom."""
 
-    kind = BUFFER_THRESHOLDS
+    kind, within = BUFFER_THRESHOLDS, PFC
     tables = ("BUFFER_PG", PROFILE, POOL)
 
     def value(self, db: Db, port: str) -> Thresholds:
@@ -65,6 +65,10 @@ class SonicThresholds(DbSetting[Thresholds]):
             problem = "it needs one of static_th and dynamic_th, the latter -8 to 8"
             raise self.reject(where, problem, "correct it")
         return found
+
+    def there(self, value: Thresholds, now: Thresholds) -> Thresholds:
+        """Of groups that have headroom now."""
+        return tuple(e for e in value if e.priority in {each.priority for each in now})
 
     def _made(self, db: Db, port: str, wanted: Thresholds) -> Db:
         slots, told = slots_of(db, port), {each.priority: each for each in wanted}
