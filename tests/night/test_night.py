@@ -231,7 +231,7 @@ def test_a_plan_runs_nothing(run, file, tmp_path):
     assert code == 0
     assert said[0] == "h3c-s6550-cx4 (simulated): how long is not known"
     assert f"-m pytest suites --testbed {LAB} --run-dir RUN-FOLDER --dry-run" in said[1]
-    assert not (tmp_path / "reports" / "nights").exists()
+    assert not (tmp_path / "reports").exists()  # no history, either
 
 
 def test_shards_part_labs_and_miss_none(file):
