@@ -110,7 +110,7 @@ def test_what_the_budget_has_no_time_for_is_left_out_and_not_green(run, file, st
         history.enter(of_folder(folder))
     code, said = run(file(LAB, OTHER, more="budget_minutes: 5\n"))
     assert code == 5
-    assert any("LEFT OUT: 10 min are expected, and 5 min of the budget left" in s for s in said)
+    assert any("LEFT OUT: 10.0 min are expected, and 5.0 min of the budget left" in s for s in said)
     assert "1 of 2 runs green" in said[-2]
 
 
