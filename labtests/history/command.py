@@ -179,4 +179,4 @@ def site(where: str, folder: Path) -> list[str]:
     """The pages over the history, and where they begin."""
     with History.open(where, makes=False) as history:
         pages = write_site(history, folder)
-    return [f"{len(pages)} pages: {folder / 'index.html'}"]
+    return [f"{len(pages)} {'page' if len(pages) == 1 else 'pages'}: {folder / 'index.html'}"]
