@@ -77,7 +77,9 @@ def _opened(where: str, stack: ExitStack, say: Say, *, makes: bool) -> History |
         return None
     try:
         return stack.enter_context(History.open(where, makes=makes))
-    except NoHistory:
+    except NoHistory as error:
+        if asked():  # else it is the one that the first run makes
+            say(str(error).splitlines()[0])
         return None
     except LabError as error:
         say(f"this night goes on without its history: {error}")

@@ -234,6 +234,13 @@ def test_a_plan_runs_nothing(run, file, tmp_path):
     assert not (tmp_path / "reports").exists()  # no history, either
 
 
+def test_a_plan_says_that_the_history_is_not_there_that_was_named(run, file, tmp_path, monkeypatch):
+    monkeypatch.setenv("LABTESTS_HISTORY", str(tmp_path / "typo.sqlite"))
+    _, said = run(file(LAB), only_plan=True)
+    assert said[0] == f"{tmp_path / 'typo.sqlite'}: there is no history"
+    assert not (tmp_path / "typo.sqlite").exists()
+
+
 def test_shards_part_labs_and_miss_none(file):
     runs = read_night(str(file(LAB, OTHER, LAB))).runs
     parts = [sharded(runs, f"{n}/2") for n in (1, 2)]
