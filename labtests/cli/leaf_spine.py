@@ -11,6 +11,8 @@ from labtests.core.errors import LabError
 
 HOST_PORT = "ens1f0np0"
 HOST_NETWORK = IPv4Network("10.64.0.0/16")
+SLOWEST, FASTEST = 0.001, 3200
+"""As testbed files have it, in Gb/s."""
 _HOST_CABLE_M, _LEAF_CABLE_M = 3, 20
 
 
@@ -34,6 +36,9 @@ class LeafSpine:
                 f"{self.hosts} hosts on {self.leaves} leaves below {self.spines} spines are no "
                 "two tiers\n  remedy: three hosts, two leaves with a host each and one spine"
             )
+        for gbit_per_s in (self.host_gbit_per_s, self.spine_gbit_per_s):
+            if not SLOWEST <= gbit_per_s <= FASTEST:
+                raise LabError(f"{gbit_per_s:g} Gb/s: give {SLOWEST} to {FASTEST}")
         if "{}" not in self.down or "{}" not in self.up:
             raise LabError(
                 f"{self.down!r} and {self.up!r}: ports need {{}} where their number goes\n"
@@ -74,29 +79,29 @@ class LeafSpine:
         found = {}
         for leaf in range(self.leaves):
             below = [h for h in range(self.hosts) if self._leaf(h) == leaf]
-            ports = [self.down.format(n + 1) for n in range(len(below))]
+            ports = [_port(self.down, n + 1) for n in range(len(below))]
             ports += [self._uplink(spine) for spine in range(self.spines)]
             found[f"leaf{leaf + 1}"] = _device(f"leaf{leaf + 1}", "switches", _plain(ports))
         for spine in range(self.spines):
-            ports = [self.up.format(leaf + 1) for leaf in range(self.leaves)]
+            ports = [_port(self.up, leaf + 1) for leaf in range(self.leaves)]
             found[f"spine{spine + 1}"] = _device(f"spine{spine + 1}", "switches", _plain(ports))
         return found
 
     def _uplink(self, spine: int) -> str:
         """Of every leaf; numbers go on behind those of hosts where the names are alike."""
         widest = -(-self.hosts // self.leaves)
-        return self.up.format(widest + 1 + spine)
+        return _port(self.up, widest + 1 + spine)
 
     def _links(self, hosts: list[str]) -> Iterator[dict[str, Any]]:
         below = [0] * self.leaves
         for number, host in enumerate(hosts):
             leaf = self._leaf(number)
             below[leaf] += 1
-            port = f"leaf{leaf + 1}:{self.down.format(below[leaf])}"
+            port = f"leaf{leaf + 1}:{_port(self.down, below[leaf])}"
             yield _link(f"{host}:{HOST_PORT}", port, self.host_gbit_per_s, _HOST_CABLE_M)
         for leaf in range(self.leaves):
             for spine in range(self.spines):
-                ends = f"leaf{leaf + 1}:{self._uplink(spine)}", self.up.format(leaf + 1)
+                ends = f"leaf{leaf + 1}:{self._uplink(spine)}", _port(self.up, leaf + 1)
                 yield _link(
                     ends[0], f"spine{spine + 1}:{ends[1]}", self.spine_gbit_per_s, _LEAF_CABLE_M
                 )
@@ -104,6 +109,10 @@ class LeafSpine:
 
 def _device(name: str, group: str, ports: dict[str, Any]) -> dict[str, Any]:
     return {"groups": [group], "management": {"host": f"{name}.lab.example"}, "ports": ports}
+
+
+def _port(named: str, number: int) -> str:
+    return named.replace("{}", str(number))
 
 
 def _plain(ports: list[str]) -> dict[str, Any]:

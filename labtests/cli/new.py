@@ -1,5 +1,6 @@
 """`labtests new suite`, `labtests new testbed`: files to begin with, which run as they are."""
 
+import importlib
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -57,9 +58,29 @@ def testbed(file: Path, gbit: float, spine_gbit: float, **shape: Any) -> None:
 
     Hosts are on leaf switches, of which each has a cable to each spine.
     """
+    _expect_switches(shape["platform"])
     drawn = LeafSpine(host_gbit_per_s=gbit, spine_gbit_per_s=spine_gbit, **shape)
-    _begin(file, drawn.text(file.stem))
+    text = drawn.text(file.stem)
+    _expect_valid(file, text)
+    _begin(file, text)
     say(f"{file}\nlook at it: labtests validate {file}")
+
+
+def _expect_switches(platform: str) -> None:
+    """Raises LabError where no switch is of this platform."""
+    drivers = importlib.import_module("labtests.drivers")
+    if drivers.driver_module(platform).KIND != "switch":
+        raise LabError(f"{platform} is a platform of hosts, not of switches (docs/testbeds.md)")
+
+
+def _expect_valid(file: Path, text: str) -> None:
+    """Raises LabError with the first mistake that `labtests validate` would find."""
+    inventory = importlib.import_module("labtests.inventory")
+    try:
+        inventory.load(inventory.Readable(file, lambda *_, **__: text.encode()))
+    except LabError as error:
+        first = str(error).splitlines()[0]
+        raise LabError(f"of these options comes no testbed file: {first}") from error
 
 
 def _begin(file: Path, text: str) -> None:

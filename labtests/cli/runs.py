@@ -26,10 +26,18 @@ def folder_of(run: str) -> Path:
     for place in places:
         if any((place / name).is_file() for name in ("run.json", NAME, COMPRESSED)):
             return place
-    raise LabError(
-        f"{run}: no such run\n"
-        f"  remedy: name a run folder, the id of a run in {REPORTS}/, or a testbed"
-    )
+    remedy = f"name a run folder, the id of a run in {REPORTS}/, or a testbed"
+    if newest := _newest(run):
+        remedy += f"; the newest run is {newest}"
+    what = "no whole run is there" if newest or run == LATEST else "no such run"
+    raise LabError(f"{run}: {what}\n  remedy: {remedy}")
+
+
+def _newest(run: str) -> Path | None:
+    """Of a testbed that has been asked for parts of its suites only, or of all testbeds."""
+    labs = REPORTS.glob("*") if run == LATEST else [REPORTS / Path(run).name]
+    found = [file for lab in labs for file in lab.glob("*/run.json")]
+    return max((each.parent for each in found), key=lambda folder: folder.name, default=None)
 
 
 @click.command()

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from labtests.core.errors import LabError
-from labtests.history.comparing import RunDifference, compare, facts_of
+from labtests.history.comparing import RunDifference, broken, compare, facts_of
 from labtests.history.records import KeptRun, KeptTest, of_folder
 from labtests.history.reds import red_since
 from labtests.history.site import write_site
@@ -54,7 +54,10 @@ def shown(where: str, asked: str) -> list[str]:
         run = _run(history, asked)
         since = _since(history, run)
     lines = [f"{run.testbed}, {run.backend}, {run.when}: {run.outcome.upper()}"]
-    lines += [f"  {line}" for line in filter(None, (run.problem, run.command_line, run.folder))]
+    told = broken(run)
+    purpose = f"broken on purpose: {told}" if told else ""
+    more = (run.problem, purpose, run.command_line, run.folder)
+    lines += [f"  {line}" for line in filter(None, more)]
     for test in run.tests:
         lines += [f"{test.outcome.upper():<13} {test.name}"]
         lines += [f"    {test.reason}"] if test.outcome != "pass" and test.reason else []
@@ -176,4 +179,4 @@ def site(where: str, folder: Path) -> list[str]:
     """The pages over the history, and where they begin."""
     with History.open(where, makes=False) as history:
         pages = write_site(history, folder)
-    return [f"{len(pages)} pages: {folder / 'index.html'}"]
+    return [f"{len(pages)} {'page' if len(pages) == 1 else 'pages'}: {folder / 'index.html'}"]

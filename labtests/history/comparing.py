@@ -1,5 +1,6 @@
 """Two runs side by side: what is different, what matters most first."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -93,6 +94,7 @@ def found_otherwise(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
     asking = (
         ("commit of the suites", old.commit_of_suites, new.commit_of_suites),
         ("labtests", old.labtests_version, new.labtests_version),
+        ("broken on purpose", broken(old) or "no", broken(new) or "no"),
     )
     return (
         *_lab(old.state, new.state),
@@ -102,6 +104,14 @@ def found_otherwise(old: KeptRun, new: KeptRun) -> tuple[RunDifference, ...]:
             if was != now
         ),
     )
+
+
+def broken(run: KeptRun) -> str:
+    """What `--fault` put into it; "" for nothing."""
+    try:
+        return "; ".join(map(str, json.loads(run.faults)))
+    except (ValueError, TypeError):  # a row of somebody else
+        return run.faults
 
 
 def _lab(old: Mapping[Place, str] | None, new: Mapping[Place, str] | None) -> Iterator[Any]:
@@ -131,7 +141,9 @@ def _common(old: KeptRun, new: KeptRun) -> Iterator[RunDifference]:
 
 
 def _margins(old: KeptTest, new: KeptTest) -> Iterator[RunDifference]:
+    """What was red and passes is no worse by any: a bound may have grown with what was lost."""
     facts = dict(facts_of(old))
+    mended = new.outcome == "pass" and old.outcome != "pass"
     for key, fact in facts_of(new):
         before = facts.get(key)
         if before is None or None in (before.margin, fact.margin) or before.margin == fact.margin:
@@ -143,7 +155,7 @@ def _margins(old: KeptTest, new: KeptTest) -> Iterator[RunDifference]:
             before=f"{was:g} {fact.unit}".rstrip(),
             after=f"{now:g} {fact.unit} (bound {fact.bound})",
             share=_share(was, now),
-            worse=was > 0 and now < was * LEFT_AT_LEAST,
+            worse=not mended and was > 0 and now < was * LEFT_AT_LEAST,
         )
 
 

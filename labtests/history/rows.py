@@ -25,6 +25,10 @@ class HistoryUnusable(LabError):
     """The history cannot be opened, read or written; the text names it, without a password."""
 
 
+class NoHistory(HistoryUnusable):
+    """Nothing has been entered yet: the file is not there."""
+
+
 @cache
 def plain(table: Table) -> tuple[str, ...]:
     """Columns that a record has under the same name."""

@@ -39,6 +39,7 @@ from labtests.core.private_files import reserve
 from labtests.history.records import KeptRun, KeptTest, KeptVerdict, is_ahead, packed
 from labtests.history.rows import (
     HistoryUnusable,
+    NoHistory,
     kept_fact,
     kept_figure,
     kept_phase,
@@ -108,7 +109,7 @@ class History:
             )
         file = _file_of(where)
         if not makes and file is not None and not file.exists():
-            raise HistoryUnusable(
+            raise NoHistory(
                 f"{where}: there is no history\n  remedy: a run makes it when it ends, as does "
                 f"labtests history import FOLDER; --history or {VARIABLE} name another one"
             )

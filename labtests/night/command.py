@@ -11,6 +11,7 @@ from pathlib import Path
 from labtests.core.errors import LabError
 from labtests.core.signals import noted
 from labtests.history.entering import update_site
+from labtests.history.rows import NoHistory
 from labtests.history.store import FILE, OFF, VARIABLE, History, asked
 from labtests.night.form import Night, NightRun, read_night
 from labtests.night.running import Conducted, RunEnd, command, worst
@@ -39,7 +40,7 @@ def night(wanted: NightRequest, say: Say) -> int:
     runs = sharded(read.runs, wanted.shard)
     where = asked() or str(wanted.reports.absolute() / FILE)
     with ExitStack() as stack:
-        history = _opened(where, stack, say)
+        history = _opened(where, stack, say, makes=not wanted.only_plan)
         if wanted.only_plan:
             return _plan(runs, history, say)
         budget = read.form.budget_minutes
@@ -69,12 +70,17 @@ def _unfailing(say: Say) -> Say:
     return told
 
 
-def _opened(where: str, stack: ExitStack, say: Say) -> History | None:
-    """The history, unless it is off or cannot be opened: a night does without."""
+def _opened(where: str, stack: ExitStack, say: Say, *, makes: bool) -> History | None:
+    """The history, unless it is off or cannot be opened: a night does without.
+    A plan makes none."""
     if where == OFF:
         return None
     try:
-        return stack.enter_context(History.open(where))
+        return stack.enter_context(History.open(where, makes=makes))
+    except NoHistory as error:
+        if asked():  # else it is the one that the first run makes
+            say(str(error).splitlines()[0])
+        return None
     except LabError as error:
         say(f"this night goes on without its history: {error}")
         return None

@@ -168,7 +168,7 @@ class Conducted:
                     stderr=subprocess.STDOUT, env=self.environment, start_new_session=True,
                 )  # fmt: skip
                 self.processes[run.number] = process
-            known = f", expected {expected_s / 60:.0f} min" if expected_s else ""
+            known = f", expected {expected_s / 60:.1f} min" if expected_s else ""
             self.say(f"{run.testbed.name}: started{known}; output: {log}")
             code = process.wait()
         with self._lock:
@@ -180,7 +180,7 @@ class Conducted:
             return "the night was ended"
         if self.budget_s is not None and self._elapsed_s() + expected_s > self.budget_s:
             left = max(self.budget_s - self._elapsed_s(), 0) / 60
-            return f"{expected_s / 60:.0f} min are expected, and {left:.0f} min of the budget left"
+            return f"{expected_s / 60:.1f} min are expected, and {left:.1f} min of the budget left"
         return ""
 
 

@@ -154,8 +154,8 @@ def _sent(title: str, body: str, urls: Sequence[str]) -> str:
         sent = bool(len(told)) and told.notify(title=title, body=body)
     except Exception as error:  # noqa: BLE001 of somebody else's plugin: no night fails of it
         return f"not everybody is told: {type(error).__name__}"
-    if wrong:
-        return f"not everybody is told: {wrong} URLs are none that apprise knows"
-    if not sent:
-        return "not everybody is told: a service did not take it"
-    return f"told: {len(urls)} services"
+    why = [f"apprise knows nothing of {wrong} of {len(urls)} URLs"] if wrong else []
+    why += ["a service did not take it"] if len(told) and not sent else []
+    if why:
+        return f"not everybody is told: {'; '.join(why)}"
+    return f"told: {len(told)} of {len(urls)} services"

@@ -13,7 +13,7 @@ from labtests.core.output import clean, told
 from labtests.core.packed import packed
 from labtests.core.printable import visible
 from labtests.core.private_files import write_bytes
-from labtests.core.signals import noted
+from labtests.core.signals import counted, noted
 from labtests.experiment import Incast, NotPassed, record
 from labtests.pytest_plugin import terminal
 from labtests.pytest_plugin.cleaning import clean_report
@@ -265,11 +265,17 @@ class Labels:
 
     # -- the end -----------------------------------------------------------------------------
 
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Why the session was cut off: Ctrl-C, a signal, or a lab that cannot be used."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_keyboard_interrupt(
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> Generator[None, Any, Any]:
+        """Why the session was cut off: Ctrl-C, a signal, or a lab that cannot be used. A second
+        Ctrl-C while pytest puts the first into words ends nothing: the lab is put back next."""
         said = str(excinfo.value)
         by_exit = isinstance(excinfo.value, pytest.exit.Exception | pytest.Session.Interrupted)
         self._run.problem = self._run.problem or (said if by_exit else _cut_off_by(said))
+        with counted():
+            return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:

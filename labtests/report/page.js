@@ -178,7 +178,7 @@ function plots(suite, place, address) {
     move(time.back(Math.min(1, Math.max(0, time.at(now ?? 0) + (event.key === "ArrowLeft" ? -1 : 1) / 60))));
   });
   const still = suite.lanes.filter((told) => !told.l.length).map((told) => told.t);
-  place.append(box, el("p", { class: "lt-soft" }, still.length ? `No movement: ${still.join(", ")}. ` : "", "All plots: ", csv(address, "series", () => series(suite.lanes))));
+  place.append(box, el("p", { class: "lt-soft" }, still.length ? `No movement: ${still.join(", ")}. ` : "", el("span", { class: "lt-onscreen" }, "All plots: ", csv(address, "series", () => series(suite.lanes)))));
 }
 function* series(lanes) {
   yield ["plot", "unit", "line", "from_s", "until_s", "value"];

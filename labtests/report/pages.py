@@ -110,7 +110,8 @@ _GLOBALS: tuple[Callable[..., Any], ...] = (
     *(view.counts_of, view.verdicts_of, view.contradicts_itself, view.kept_its_word),
     *(right_control, view.simulated, view.one_machine, view.versions_of, view.tells),
     *(ledger_of, view.alarms_of),
-    *(view.losses_of, view.noise_of, view.login_of, view.served, view.error_of, sawteeth),
+    *(view.losses_of, view.noise_of, view.login_of, view.served, view.journal_named),
+    *(view.error_of, sawteeth),
 )
 """What templates call, by the names that it has here."""
 

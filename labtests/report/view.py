@@ -1,12 +1,15 @@
 """A run's parts in the order and grouping in which the page shows them."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from labtests.capabilities.counters import QUEUE_DROPPED_PACKETS
 from labtests.report.runs import Json, entries, lab_of, number
+from labtests.transport.chronicle import Chronicle
 from labtests.verdicts import wrong_control
 
+FOLDER = "RUN_FOLDER"
 NAMESPACES = "namespaces"
 UNJUDGED = "unjudged"
 """A test that passed without a verdict: nothing was asked of the lab's counters."""
@@ -219,6 +222,14 @@ def login_of(run: Json, device: str) -> str:
         if entry.get("name") == device:
             return str(entry.get("login") or "")
     return ""
+
+
+def journal_named(run: Json, journal: Chronicle) -> str:
+    """The run as `labtests journal` finds it: by its id in reports/, else by its folder, which is
+    called otherwise where --run-dir, or a night, has named it."""
+    name, folder = str(run.get("id") or ""), Path(journal.folder)
+    kept = folder.name == name and "reports" in (folder.parent.name, folder.parent.parent.name)
+    return name if name and (kept or not journal.folder) else shlex.quote(journal.folder or FOLDER)
 
 
 def served(run: Json) -> str:

@@ -49,20 +49,23 @@ class UnreadableJournal(LabError):
 
 @dataclass(frozen=True, slots=True)
 class Chronicle:
-    """What of a journal could be read, and why not the rest of it; "" where all could."""
+    """What of a journal could be read, and why not the rest of it; "" where all could. `folder` is
+    the run's, where it is known."""
 
     exchanges: tuple[Exchange, ...] = ()
     problem: str = ""
+    folder: str = ""
 
     @classmethod
     def of(cls, folder: Path) -> "Chronicle":
         """Of a run folder, which may have come without its journal."""
         found: list[Exchange] = []
+        where = str(folder.absolute())
         try:
             found.extend(exchanges(folder))
         except LabError as error:
-            return cls(tuple(found), str(error))
-        return cls(tuple(found))
+            return cls(tuple(found), str(error), where)
+        return cls(tuple(found), folder=where)
 
 
 def exchanges(folder: Path) -> Iterator[Exchange]:

@@ -39,8 +39,8 @@ LOST_BELOW_UDP = (
 
 def datagrams_accounted(evidence: Evidence, *, dropped_packets: int = 0) -> Iterator[Finding]:
     """Every datagram that the receivers miss is found, in number, in a counter of a host: that is
-    the host's loss then, and not the network's; or in `dropped_packets` of queues that may drop.
-    UDP only.
+    the host's loss then, and not the network's; or in `dropped_packets` of queues that may drop, or
+    whose drops are judged by others. UDP only.
 
     A counter has at most one event for each datagram, but not every event is of these flows.
     """
@@ -61,7 +61,7 @@ def datagrams_accounted(evidence: Evidence, *, dropped_packets: int = 0) -> Iter
     fact = Fact(
         name="datagrams missing at the receivers",
         measured=missed + gone,
-        bound=f"<= {found} lost in hosts{' or other queues' * bool(dropped_packets)}",
+        bound=f"<= {found} lost in hosts{' or queues' * bool(dropped_packets)}",
         unit="datagrams",
         margin=found - missed - gone,
         note=said,

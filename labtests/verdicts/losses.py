@@ -50,7 +50,7 @@ def lossless(
 
 
 def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
-    """Where to look, by what holds the senders: PFC as it was read, else marks."""
+    """Where to look, by what holds the senders: PFC as it was read, else marks, if RDMA ran."""
     if not evidence.pfc or not any(port_drops.queue_drops(evidence, q).increase for q in queues):
         return ""
     if any(setting.mode != "off" for setting in evidence.pfc.values()):
@@ -64,6 +64,8 @@ def _of_drops(evidence: Evidence, queues: Iterable[int]) -> str:
             f"{refused and f' ({refused})'}, and at PFC of these priorities at both ends of "
             f"{cables}"
         )
+    if not any(flow.is_rdma for flow in evidence.flows):
+        return ""
     return (
         "look at Kmin, Kmax and Pmax of these queues, and at the senders' reaction points and the "
         "receiver's notification point"
@@ -112,14 +114,16 @@ def _lossless(
 
 
 def _ends_saw_no_loss(evidence: Evidence, queues: list[int]) -> Iterator[Finding]:
-    """What the hosts know of losses, by the kind of traffic that ran. Datagrams of other queues may
-    be lost there, and no more than those dropped: what a host lost of them is not this queue's
-    excuse. RDMA has no counter of losses by class."""
+    """What the hosts know of losses, by the kind of traffic that ran. What these queues dropped is
+    a failure, and no datagram that nobody knows of. Datagrams of other queues may be lost there,
+    and no more than those dropped: what a host lost of them is not this queue's excuse. RDMA has no
+    counter of losses by class."""
     if any(f.sent_datagrams is not None or f.lost_datagrams is not None for f in evidence.flows):
-        yield from datagrams.datagrams_accounted(evidence.of_queues(queues))
+        own = sum(port_drops.queue_drops(evidence, queue).increase or 0 for queue in queues)
+        yield from datagrams.datagrams_accounted(evidence.of_queues(queues), dropped_packets=own)
         if others := sorted({place.queue for place in evidence.senders} - set(queues)):
             drops = (port_drops.queue_drops(evidence, queue).increase or 0 for queue in others)
-            yield from datagrams.datagrams_accounted(evidence, dropped_packets=sum(drops))
+            yield from datagrams.datagrams_accounted(evidence, dropped_packets=own + sum(drops))
     if any(f.is_rdma for f in evidence.flows):
         yield from witnesses.rdma_saw_no_loss(evidence)
 

@@ -50,12 +50,25 @@ def test_the_shipped_one_is_what_it_writes(tmp_path):
     [
         (("--hosts", 2), "2 hosts on 4 leaves below 2 spines are no two tiers\n  remedy: three"),
         (("--down", "Ethernet1"), "ports need {} where their number goes"),
+        (("--gbit", "nan"), "nan Gb/s: give 0.001 to 3200"),
+        (("--spine-gbit", 0), "0 Gb/s: give 0.001 to 3200"),
+        (("--down", "{0}/{}"), 'leaf1.ports."{0}/1": an interface has letters, digits'),
+        (("--hosts", 5000), "larger than 1048576 bytes"),
+        (("--platform", "junos"), "no driver for platform 'junos'; there are: comware"),
+        (("--platform", "connectx"), "connectx is a platform of hosts, not of switches"),
     ],
 )
 def test_what_is_no_lab_is_refused(tmp_path, words, says):
     told = new(tmp_path / "lab.yaml", *words)
     assert told.exit_code == 2
     assert says in told.stderr
+    assert not (tmp_path / "lab.yaml").exists()
+
+
+def test_the_number_of_a_port_may_be_there_twice(tmp_path):
+    file = tmp_path / "lab.yaml"
+    assert new(file, "--hosts", 3, "--leaves", 2, "--down", "Ethernet{}/{}").exit_code == 0
+    assert "Ethernet1/1" in {port.interface for port in load(file).device("leaf1").ports}
 
 
 def test_nothing_is_written_over(tmp_path):

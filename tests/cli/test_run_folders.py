@@ -115,3 +115,25 @@ def test_open_names_the_page_of_the_last_whole_run(
     assert unknown.exit_code == 2
     assert "nothing: no such run" in unknown.stderr
     assert json.loads((run / "run.json").read_text()) == {}
+
+
+def test_a_testbed_without_a_whole_run_is_told_of_its_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After `pytest suites/test_s1_pfc.py`, say, which `latest` does not point to."""
+    monkeypatch.chdir(tmp_path)
+
+    def told(*words: str) -> str:
+        done = CliRunner().invoke(main, ["open", *words])
+        assert done.exit_code == 2
+        return done.stderr
+
+    assert told().startswith("latest: no whole run is there\n")
+    for name in ("20261123-1", "20261124-2"):
+        (run := tmp_path / "reports" / "lab" / name).mkdir(parents=True)
+        (run / "run.json").write_text("{}")
+    for words in ([], ["lab"]):
+        assert ": no whole run is there\n" in told(*words)
+        assert "the newest run is reports/lab/20261124-2" in told(*words)
+    for wrong in ("nothing", "", "../x"):
+        assert f"{wrong}: no such run\n" in told(wrong)

@@ -83,7 +83,7 @@ def test_a_check_that_cannot_be_read_leaves_the_rest_of_the_run(tmp_path, monkey
         (["history", "import", *runs], f"entered: {runs[0]}"),
         (["history", "show", runs[0]], "PASS"),
         (["compare", *runs], "no difference"),
-        (["prune", "--keep", "1d", "--keep-red", "--list"], "kept 1 runs"),
+        (["prune", "--keep", "1d", "--keep-red", "--list"], "kept 1 run;"),
     ):
         ended = CliRunner().invoke(main, words, env={"LABTESTS_HISTORY": "h.sqlite"})
         assert ended.exit_code == 0, (words, ended.output, ended.exc_info)

@@ -140,6 +140,33 @@ def test_what_is_better_is_not_worse(week):
     assert f"outcome {S2}: fail -> pass" in ended.output
 
 
+def test_what_was_red_and_passes_is_no_worse_by_a_margin(tmp_path):
+    """A bound that grows with what was lost is smaller when nothing is lost any more."""
+    red = written(tmp_path / "lab", Night(day=1, outcome="fail", left=650))
+    green = written(tmp_path / "lab", Night(day=2, left=0))
+    ended = CliRunner().invoke(main, ["compare", str(red), str(green)])
+    assert f"outcome {S1}: fail -> pass" in ended.output
+    assert f"\nmargin {S1}: {FIGURE}: 650 ratio -> 0 ratio" in ended.output
+    assert ended.exit_code == 0
+
+
+def test_a_run_that_was_broken_on_purpose_says_so(where, tmp_path):
+    fault = '{"kind": "drop-packets"}'
+    nights = [Night(day=1), Night(day=2, other="fail", more=(("faults", [fault]),))]
+    with History.open(where) as history:
+        for night in nights:
+            history.enter(of_folder(written(tmp_path / "lab", night)))
+
+    def labtests(*words: str) -> str:
+        return CliRunner().invoke(main, [*words, "--history", where]).output
+
+    shown = labtests("history", "show", "2")
+    assert f"\n  broken on purpose: {fault}\n" in shown
+    assert f"changed with it: lab broken on purpose: no -> {fault}" in shown
+    assert f"\nlab broken on purpose: no -> {fault}\n" in labtests("compare", "1", "2")
+    assert "on purpose" not in labtests("history", "show", "1")
+
+
 def test_a_trend_is_that_of_the_newest_runs(week):
     """A thousand runs of two hundred figures are more than a minute's work."""
     told = week("history", "trend", "--most", "4").output.splitlines()

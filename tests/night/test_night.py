@@ -110,7 +110,7 @@ def test_what_the_budget_has_no_time_for_is_left_out_and_not_green(run, file, st
         history.enter(of_folder(folder))
     code, said = run(file(LAB, OTHER, more="budget_minutes: 5\n"))
     assert code == 5
-    assert any("LEFT OUT: 10 min are expected, and 5 min of the budget left" in s for s in said)
+    assert any("LEFT OUT: 10.0 min are expected, and 5.0 min of the budget left" in s for s in said)
     assert "1 of 2 runs green" in said[-2]
 
 
@@ -231,7 +231,14 @@ def test_a_plan_runs_nothing(run, file, tmp_path):
     assert code == 0
     assert said[0] == "h3c-s6550-cx4 (simulated): how long is not known"
     assert f"-m pytest suites --testbed {LAB} --run-dir RUN-FOLDER --dry-run" in said[1]
-    assert not (tmp_path / "reports" / "nights").exists()
+    assert not (tmp_path / "reports").exists()  # no history, either
+
+
+def test_a_plan_says_that_the_history_is_not_there_that_was_named(run, file, tmp_path, monkeypatch):
+    monkeypatch.setenv("LABTESTS_HISTORY", str(tmp_path / "typo.sqlite"))
+    _, said = run(file(LAB), only_plan=True)
+    assert said[0] == f"{tmp_path / 'typo.sqlite'}: there is no history"
+    assert not (tmp_path / "typo.sqlite").exists()
 
 
 def test_shards_part_labs_and_miss_none(file):

@@ -159,7 +159,7 @@ def said(news, **more) -> list[str]:
 def test_a_service_hears_what_is_wanted(service, monkeypatch):
     url, handler = service
     monkeypatch.setenv("LABTESTS_NOTIFY", url)
-    assert said(NEWS, when=["red"]) == ["told: 1 services"]
+    assert said(NEWS, when=["red"]) == ["told: 1 of 1 services"]
     (heard,) = handler.heard
     assert (heard["title"], heard["message"]) == ("labtests, night: 0 of 1", "lab: FAIL")
     assert said([], when=["red"]) == []
@@ -175,10 +175,18 @@ def test_a_service_that_does_not_take_it_is_said(service, monkeypatch, caplog, c
     assert "hunter22" not in "".join((*lines, caplog.text, *capfd.readouterr()))
 
 
+def test_a_url_that_is_none_hides_no_service_that_did_not_take_it(service, monkeypatch):
+    url, handler = service
+    handler.status = 500
+    monkeypatch.setenv("LABTESTS_NOTIFY", f"nonsense {url}")
+    why = "apprise knows nothing of 1 of 2 URLs; a service did not take it"
+    assert said(NEWS) == [f"not everybody is told: {why}"]
+
+
 def test_what_is_no_url_is_said_without_it(monkeypatch, caplog, capfd):
     monkeypatch.setenv("LABTESTS_NOTIFY", "nonsense-hunter22")
     lines = said(NEWS)
-    assert lines == ["not everybody is told: 1 URLs are none that apprise knows"]
+    assert lines == ["not everybody is told: apprise knows nothing of 1 of 1 URLs"]
     assert "hunter22" not in "".join((*lines, caplog.text, *capfd.readouterr()))
 
 

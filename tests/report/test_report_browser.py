@@ -399,6 +399,22 @@ def test_it_prints(run: Json, shown: Callable[..., Chromium]) -> None:
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8
 
 
+def test_paper_has_no_words_of_a_button_and_one_card_is_as_wide_as_it(
+    run: Json, shown: Callable[..., Chromium]
+) -> None:
+    run["tests"] = run["tests"][:1]
+    run["tests"][0]["outcome"] = "fail"
+    page_ = shown(page(run))
+    page_.run(f"(async () => {{ {OPEN_ALL} }})()")
+    page_.send("Emulation.setEmulatedMedia", media="print")
+
+    assert "All plots:" in page_.run("document.body.textContent")
+    assert "All plots:" not in page_.run("document.body.innerText")
+    wide = "(name) => document.querySelector(name).getBoundingClientRect().width"
+    card, cards = (page_.run(f"({wide})('.lt-{name}')") for name in ("card", "cards"))
+    assert card == cards
+
+
 def test_a_figure_on_white_has_dark_letters_in_the_dark(
     run: Json, shown: Callable[..., Chromium]
 ) -> None:

@@ -489,6 +489,29 @@ def test_nothing_on_the_page_disagrees_with_the_one_list(
     assert re.findall(r"<b>(\d+) ", counts) == ["1"] * 6
 
 
+@pytest.mark.parametrize(
+    ("folder", "named"),
+    [
+        ("reports/lab/{id}", "{id}"),
+        ("reports/{id}", "{id}"),
+        ("nights/{id}", "nights/{id}"),
+        ("reports/lab/20260101-020000-ffffff", "reports/lab/20260101-020000-ffffff"),
+        ("of mine", "'{folder}'"),
+    ],
+)
+def test_the_journal_is_named_as_its_command_finds_it(
+    run: Json, text_of: Text, tmp_path: Path, folder: str, named: str
+) -> None:
+    """A run that a person or a night told where to write is in a folder of another name."""
+    run["id"] = "20260101-015900-a1b2c3"
+    there = tmp_path / folder.format(id=run["id"])
+    there.mkdir(parents=True)
+    (there / "journal.jsonl").touch()
+    told = named.format(id=run["id"], folder=there)
+    told = told if told == run["id"] or told[0] == "'" else str(tmp_path / told)
+    assert f"labtests journal {told}" in text_of(page(run, journal=Chronicle.of(there)))
+
+
 def test_the_page_fetches_nothing_and_has_one_script_that_its_policy_names(
     run: Json, tags_of: Tags
 ) -> None:

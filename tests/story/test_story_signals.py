@@ -137,3 +137,29 @@ def test_a_signal_while_it_is_told_ends_no_report(tmp_path, place, code, outcome
         file.name for file in ended.folder.iterdir()
     }
     assert (ended.project / "reports" / "history.sqlite").exists()
+
+
+TWICE = """
+import os, signal
+import pytest
+
+def test_a():
+    os.kill(os.getpid(), signal.SIGINT)
+
+told = pytest.ExceptionInfo.getrepr
+
+def told_while_it_comes_again(*args, **more):
+    os.kill(os.getpid(), signal.SIGINT)
+    return told(*args, **more)
+
+pytest.ExceptionInfo.getrepr = told_while_it_comes_again
+"""
+
+
+def test_a_second_ctrl_c_while_pytest_words_the_first_ends_no_report(tmp_path):
+    (project(tmp_path / "project") / "suites" / "test_told.py").write_text(TWICE)
+    words = ("suites/test_told.py", "--testbed", TESTBED, "--dry-run")
+    ended = run(tmp_path / "project", *words)
+    assert ended.exit_code == 2, ended.terminal
+    assert "Traceback" not in ended.terminal
+    assert ended.json["problem"] == "interrupted by Ctrl-C"

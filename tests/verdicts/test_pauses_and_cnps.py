@@ -143,7 +143,11 @@ def test_link_pauses_that_were_not_read_are_missing():
 def test_a_loss_says_where_to_look(mode, where):
     seen = good_evidence()
     port = seen.bottleneck
-    seen = replace(seen, pfc={port: PfcSetting(mode=mode, priorities=frozenset({3}))})
+    seen = replace(
+        seen,
+        pfc={port: PfcSetting(mode=mode, priorities=frozenset({3}))},
+        flows=tuple(replace(flow, tool="ib_send_bw") for flow in seen.flows),
+    )
     lost = grown(seen, port, c.QUEUE_DROPPED_PACKETS, 7, "queue", 3)
     verdict = lossless(lost, {3, 5}, controls=(control_of(seen),))
     assert verdict.outcome is Outcome.FAIL

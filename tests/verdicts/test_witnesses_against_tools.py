@@ -11,6 +11,7 @@ from test_sound import R_NIC, with_counter
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
+from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import (
     Outcome,
@@ -240,3 +241,30 @@ def test_the_control_itself_is_still_red(good: Evidence):
     over = control_of(good)
     assert lossless(over, {3, 5}, controls=(over,)).outcome is Outcome.FAIL
     assert B.queue == 5
+
+
+def dropping(seen: Evidence, packets: int) -> Evidence:
+    """Queue 3 of the bottleneck dropped so many."""
+    key = (*OUT, "queue", 3, c.QUEUE_DROPPED_PACKETS)
+    after = tuple(replace(r, value=r.value + packets) if r.key == key else r for r in seen.after)
+    assert after != seen.after
+    return replace(seen, after=after)
+
+
+def test_what_a_queue_dropped_is_no_datagram_that_nobody_knows_of(whole: Evidence, control):
+    early, late = whole.flows
+    early = replace(early, sent_datagrams=1100, received_datagrams=467, lost_datagrams=633)
+    missed = replace(whole, flows=(early, late))
+    verdict = lossless(dropping(missed, 633), {3, 5}, controls=(control,))
+    assert verdict.outcome is Outcome.FAIL
+    assert not any("no counter says where" in each for each in verdict.disagreements)
+    few = lossless(dropping(missed, 600), {3, 5}, controls=(control,))
+    assert any("no counter says where 33 of them were" in each for each in few.disagreements)
+
+
+def test_without_rdma_nobody_is_sent_to_reaction_points(whole: Evidence, control):
+    off = PfcSetting(mode="off", priorities=frozenset())
+    unheld = replace(whole, pfc={("a", "eth0"): off, ("sw", "p1"): off})
+    verdict = lossless(dropping(unheld, 633), {3, 5}, controls=(control,))
+    assert verdict.outcome is Outcome.FAIL
+    assert "reaction point" not in verdict.because
