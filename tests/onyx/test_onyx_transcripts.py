@@ -267,7 +267,7 @@ def test_a_port_that_does_not_say_whether_it_pauses_is_an_obstacle():
     assert part is not None
 
     def said(command: str) -> Reply:
-        if "running-config" in command:
+        if " run" in command:
             return answer("", command)
         return answer(ets.replace(name, "Eth1/1") if " ets " in command else [port], command)
 
