@@ -56,7 +56,8 @@ RoceMode = Annotated[str, re.compile("off|[a-z][a-z-]{0,39}")]
 word is a mode of its own."""
 
 PoolName = Annotated[str, re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,19}")]
-ALL_MEMORY = 10_000
+MemoryPercent = Annotated[str, re.compile(r"(?!0\.00)(?:100\.00|[1-9]?[0-9]\.[0-9]{2})")]
+"""With two digits behind the point, as a switch shows it."""
 OWN_POOL = "labtests"
 """The traffic pool of a profile's lossless priorities."""
 
@@ -65,14 +66,19 @@ OWN_POOL = "labtests"
 class TrafficPool:
     """A part of a switch's packet memory, for the packets of some priorities.
 
-    `type`: None where nothing is told, which means lossy. `memory`: how much of it, in hundredths
-    of a percent; None where the switch decides.
+    `type`: None where nothing is told, which means lossy. `memory_percent`: None where the switch
+    decides.
     """
 
     name: PoolName
     type: Literal["lossless", "lossy", "lossy-mc"] | None
-    memory: Annotated[int, range(1, ALL_MEMORY + 1)] | None
+    memory_percent: MemoryPercent | None
     priorities: frozenset[Priority]
+
+    @property
+    def hundredths(self) -> int:
+        """Of a percent of the memory, that are told."""
+        return int((self.memory_percent or "0").replace(".", ""))
 
 
 TrafficPools = tuple[TrafficPool, ...]
@@ -88,7 +94,7 @@ def pools_conflict(pools: TrafficPools) -> str:
         for priority in sorted(pool.priorities):
             if (other := seen.setdefault(priority, pool.name)) != pool.name:
                 return f"priority {priority} is in traffic pool {pool.name} and in {other}"
-    if (told := sum(pool.memory or 0 for pool in pools)) > ALL_MEMORY:
+    if (told := sum(pool.hundredths for pool in pools)) > 10_000:
         return f"the traffic pools have {told / 100:g} % of the memory together"
     return ""
 

@@ -401,7 +401,7 @@ def _pools(scene: PortTarget) -> From | None:
     own = TrafficPool(
         name=OWN_POOL,
         type="lossless",
-        memory=round(100 * percent),
+        memory_percent=f"{percent:.2f}",
         priorities=frozenset(scene.profile.lossless),
     )
 

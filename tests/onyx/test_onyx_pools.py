@@ -40,12 +40,14 @@ TWO = """\
 
 
 def pool(
-    name: str, memory: int | None = None, *priorities: int, of_type: Any = "lossless"
+    name: str, percent: float | None = None, *priorities: int, of_type: Any = "lossless"
 ) -> TrafficPool:
-    return TrafficPool(name=name, type=of_type, memory=memory, priorities=frozenset(priorities))
+    memory = None if percent is None else f"{percent:.2f}"
+    held = frozenset(priorities)
+    return TrafficPool(name=name, type=of_type, memory_percent=memory, priorities=held)
 
 
-READ = (pool("bulk", 2000, 0, 1, 2, of_type=None), pool("roce", 5050, 5))
+READ = (pool("bulk", 20, 0, 1, 2, of_type=None), pool("roce", 50.5, 5))
 
 
 def answer(text: str, command: str = "show running-config | include pool|prefix-modes") -> Reply:
@@ -142,11 +144,15 @@ def test_what_was_published_is_read_and_its_lines_are_those_that_are_sent():
         (READ, READ, []),
         (READ, READ[1:], ["no traffic pool bulk"]),
         ((), (pool("a", of_type=None),), ["traffic pool a"]),
-        ((pool("a", 9, 1),), (pool("a", 1234, 1),), ["traffic pool a memory percent 12.34"]),
-        ((pool("a", 9, 1),), (pool("a", 9, 1, 7, 2),), ["traffic pool a map switch-priority 2 7"]),
+        ((pool("a", 0.09, 1),), (pool("a", 12.34, 1),), ["traffic pool a memory percent 12.34"]),
         (
-            (pool("a", 9, 1),),
-            (pool("a", 9, 2),),
+            (pool("a", 0.09, 1),),
+            (pool("a", 0.09, 1, 7, 2),),
+            ["traffic pool a map switch-priority 2 7"],
+        ),
+        (
+            (pool("a", 0.09, 1),),
+            (pool("a", 0.09, 2),),
             [
                 "no traffic pool a",
                 "traffic pool a type lossless",
@@ -160,13 +166,13 @@ def test_what_was_published_is_read_and_its_lines_are_those_that_are_sent():
             ["no traffic pool a", "traffic pool a map switch-priority 1"],
         ),
         (
-            (pool("a", 9),),
+            (pool("a", 0.09),),
             (pool("a"),),
             ["no traffic pool a", "traffic pool a type lossless"],
         ),
         (
-            (pool("a", 2000), pool("b", 8000)),
-            (pool("a", 8000), pool("b", 2000)),
+            (pool("a", 20), pool("b", 80)),
+            (pool("a", 80), pool("b", 20)),
             ["traffic pool b memory percent 20.00", "traffic pool a memory percent 80.00"],
         ),
     ],
@@ -179,7 +185,7 @@ def test_lines_lead_from_one_value_to_the_other(earlier, wanted, lines):
     ("wanted", "says"),
     [
         ((pool("a", None, 3), pool("b", None, 3)), "priority 3 is in traffic pool b and in a"),
-        ((pool("a", 5000), pool("b", 5001)), "100.01 % of the memory"),
+        ((pool("a", 50), pool("b", 50.01)), "100.01 % of the memory"),
         ((pool("b"), pool("a")), "once, by name"),
         ((pool("a"), pool("a")), "once, by name"),
     ],
@@ -196,8 +202,11 @@ def test_pools_that_no_switch_can_have_are_refused(wanted, says):
     [
         replace(pool("a"), name="a b"),
         replace(pool("a"), name="a" * 21),
-        replace(pool("a"), memory=0),
-        replace(pool("a"), memory=10_001),
+        *(
+            replace(pool("a"), memory_percent=each)
+            for each in ("0.00", "100.01", "5", "5.0", "05.00")
+        ),
+        replace(pool("a"), memory_percent="-1.00"),
         replace(pool("a"), priorities=frozenset({8})),
         pool("a", of_type="other"),
     ],
@@ -218,7 +227,7 @@ THEIRS = (
     "traffic pool roce memory percent 50.0",
     "traffic pool roce map switch-priority 5",
 )
-OURS = pool("labtests", 3000, 3, 4)
+OURS = pool("labtests", 30, 3, 4)
 
 
 def shown(lab: Lab, line: str) -> str:
@@ -241,9 +250,9 @@ def configured(lab: Lab) -> list[str]:
     "change",
     [
         lambda now: tuple(sorted((*now, OURS), key=lambda each: each.name)),
-        lambda now: (pool("roce", 2000, 3, 5),),
+        lambda now: (pool("roce", 20, 3, 5),),
         lambda now: (),
-        lambda now: (pool("bulk", 10_000, 5, of_type="lossy-mc"),),
+        lambda now: (pool("bulk", 100, 5, of_type="lossy-mc"),),
     ],
     ids=["one more", "changed and gone", "all gone", "moved"],
 )
@@ -305,7 +314,7 @@ def test_who_changes_a_pool_while_a_run_has_it_is_found_out(lab):
         assert set_by_others(lab, seen()) == ()
         by_hand(lab, "traffic pool labtests memory percent 7")
         (said,) = set_by_others(lab, seen())
-        assert "memory: 700" in said
+        assert "7.00" in said
     assert len(lab.overridden) == 1
 
 

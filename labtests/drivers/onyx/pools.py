@@ -31,7 +31,7 @@ _OURS = re.compile("(?:no )?traffic pool(?: |$)")
 _POOL = re.compile(
     r"traffic pool (?P<name>[A-Za-z0-9][A-Za-z0-9._-]{0,19})"
     r"(?: type (?P<type>lossless|lossy|lossy-mc)"
-    r"| memory percent (?P<whole>100|[0-9]{1,2})(?:\.(?P<part>[0-9]{1,2}))?"
+    r"| memory percent (?P<percent>[0-9]{1,3}(?:\.[0-9]{1,2})?)"
     r"| map switch-priority (?P<priorities>[0-7](?: [0-7])*))?"
 )
 _NONE: frozenset[int] = frozenset()
@@ -58,7 +58,7 @@ def _pools(reply: Reply, texts: Iterable[str]) -> TrafficPools:
         if told is None and (_OURS.match(text) or "pool" not in text):
             refuse(reply, f"the line {quoted_excerpt(text)} is unrecognised")
         if told is not None:
-            empty = TrafficPool(name=told["name"], type=None, memory=None, priorities=_NONE)
+            empty = TrafficPool(name=told["name"], type=None, memory_percent=None, priorities=_NONE)
             found[told["name"]] = _with(reply, found.get(told["name"], empty), told)
     pools = tuple(found[name] for name in sorted(found))
     if problem := pools_conflict(pools):
@@ -69,15 +69,15 @@ def _pools(reply: Reply, texts: Iterable[str]) -> TrafficPools:
 def _with(reply: Reply, pool: TrafficPool, told: re.Match[str]) -> TrafficPool:
     """The pool, and what one more line says of it."""
     new = frozenset(map(int, (told["priorities"] or "").split()))
-    twice = (told["type"] and pool.type) or (told["whole"] and pool.memory) or new & pool.priorities
+    percent = None if told["percent"] is None else float(told["percent"])
+    twice = (told["type"] and pool.type) or (percent and pool.memory_percent)
     of_type: Any = told["type"] or pool.type
-    memory = 100 * int(told["whole"] or 0) + int((told["part"] or "").ljust(2, "0"))
-    if twice or (told["whole"] and not 0 < memory <= 10_000):
+    if twice or new & pool.priorities or not (percent is None or 0 < percent <= 100):
         refuse(reply, f"the line {quoted_excerpt(told[0])} comes twice, or cannot be", READ_AGAIN)
     return replace(
         pool,
         type=of_type,
-        memory=memory or pool.memory,
+        memory_percent=f"{percent:.2f}" if percent else pool.memory_percent,
         priorities=pool.priorities | new,
     )
 
@@ -121,7 +121,7 @@ class OnyxTrafficPools(OnyxSetting[TrafficPools]):
 
         def more(pool: TrafficPool) -> int:
             there = left.get(pool.name)
-            return (pool.memory or 0) - ((there and there.memory) or 0)
+            return pool.hundredths - (there.hundredths if there else 0)
 
         lines = [line("no", "traffic", "pool", name) for name in gone]
         for pool in sorted(wanted, key=more):
@@ -134,20 +134,20 @@ def _loses(before: TrafficPool, after: TrafficPool | None) -> bool:
     if after is None or before.priorities - after.priorities:
         return True
     return (before.type is not None and after.type is None) or (
-        before.memory is not None and after.memory is None
+        before.memory_percent is not None and after.memory_percent is None
     )
 
 
 def _made(pool: TrafficPool, before: TrafficPool | None) -> Iterator[CliLine]:
     """The lines that lead there from what there is."""
     at = ("traffic", "pool", pool.name)
-    told = before or TrafficPool(name=pool.name, type=None, memory=None, priorities=_NONE)
+    told = before or TrafficPool(name=pool.name, type=None, memory_percent=None, priorities=_NONE)
     if before is None and pool == told:
         yield line(*at)
     if pool.type is not None and pool.type != told.type:
         yield line(*at, "type", pool.type)
-    if pool.memory is not None and pool.memory != told.memory:
-        yield line(*at, "memory", "percent", f"{pool.memory // 100}.{pool.memory % 100:02d}")
+    if pool.memory_percent is not None and pool.memory_percent != told.memory_percent:
+        yield line(*at, "memory", "percent", pool.memory_percent)
     if new := sorted(pool.priorities - told.priorities):
         yield line(*at, "map", "switch-priority", *new)
 
