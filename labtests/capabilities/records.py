@@ -55,6 +55,50 @@ RoceMode = Annotated[str, re.compile("off|[a-z][a-z-]{0,39}")]
 """What a switch is set up for in one word: "lossless" (PFC, ECN), "lossy" (ECN alone), off; another
 word is a mode of its own."""
 
+PoolName = Annotated[str, re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,19}")]
+MemoryPercent = Annotated[str, re.compile(r"(?!0\.00)(?:100\.00|[1-9]?[0-9]\.[0-9]{2})")]
+"""With two digits behind the point, as a switch shows it."""
+OWN_POOL = "labtests"
+"""The traffic pool of a profile's lossless priorities."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficPool:
+    """A part of a switch's packet memory, for the packets of some priorities.
+
+    `type`: None where nothing is told, which means lossy. `memory_percent`: None where the switch
+    decides.
+    """
+
+    name: PoolName
+    type: Literal["lossless", "lossy", "lossy-mc"] | None
+    memory_percent: MemoryPercent | None
+    priorities: frozenset[Priority]
+
+    @property
+    def hundredths(self) -> int:
+        """Of a percent of the memory, that are told."""
+        return int((self.memory_percent or "0").replace(".", ""))
+
+
+TrafficPools = tuple[TrafficPool, ...]
+"""By name."""
+
+
+def pools_conflict(pools: TrafficPools) -> str:
+    """What keeps pools from being those of one switch, "" if nothing does."""
+    names, seen = [pool.name for pool in pools], dict[int, str]()
+    if names != sorted(set(names)):
+        return "not each pool is there once, by name"
+    for pool in pools:
+        for priority in sorted(pool.priorities):
+            if (other := seen.setdefault(priority, pool.name)) != pool.name:
+                return f"priority {priority} is in traffic pool {pool.name} and in {other}"
+    if (told := sum(pool.hundredths for pool in pools)) > 10_000:
+        return f"the traffic pools have {told / 100:g} % of the memory together"
+    return ""
+
+
 PortState = Literal["up", "down"]
 """Whether a port is told to be in use; "down": shut."""
 

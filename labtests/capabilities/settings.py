@@ -32,6 +32,7 @@ from labtests.capabilities.records import (
     RoceMode,
     SchedulingSetting,
     StreamSetting,
+    TrafficPools,
     TrustSetting,
     VxlanTunnel,
     WatchdogTimes,
@@ -141,11 +142,16 @@ ROCE_MODE = Kind[RoceMode](
     "roce_mode", "a switch that one word sets up for RoCE, lossless or lossy, at all its ports"
 )
 
+TRAFFIC_POOLS = Kind[TrafficPools](
+    "traffic_pools", "a switch whose packet memory can be divided into pools of priorities"
+)
+
 PORT_STATE = Kind[PortState]("port_state", "a switch port that can be shut and opened again")
 
 KINDS: tuple[Kind[Any], ...] = (
     DCBX_CONTROL,  # first: firmware overwrites what the OS sets
     ROCE_MODE,  # before all whose defaults it sets
+    TRAFFIC_POOLS,  # before PFC, which a lossless one may switch on
     *(PFC, TRUST, EDGE, ECN, SCHEDULING, QUEUE_LIMITS),
     *(DSCP_MAP, REACTION_POINT, NOTIFICATION_POINT),
     *(DCQCN_RP, DCQCN_NP, ETS, QUEUE_MAP, MTU, FRAME_LIMIT, CABLE_LENGTH, HEADROOM),

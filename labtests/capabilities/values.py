@@ -37,9 +37,11 @@ from labtests.capabilities.records import (
     RoceMode,
     SchedulingSetting,
     StreamSetting,
+    TrafficPools,
     TrustSetting,
     VxlanTunnel,
     WatchdogTimes,
+    pools_conflict,
 )
 from labtests.core.errors import LabError
 from labtests.core.output import excerpt
@@ -124,7 +126,16 @@ _FORMS: Mapping[str, Any] = {
     "stream": StreamSetting,
     "watermark_polls": PollsMs,
 }
-FORMS: Mapping[str, Rule] = {name: partial(_is, form) for name, form in _FORMS.items()}
+
+
+def _pools(value: Any) -> bool:
+    return _is(TrafficPools, value) and not pools_conflict(value)
+
+
+FORMS: Mapping[str, Rule] = {
+    **{name: partial(_is, form) for name, form in _FORMS.items()},
+    "traffic_pools": _pools,
+}
 """Every kind of setting (settings.KINDS)."""
 
 

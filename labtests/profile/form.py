@@ -160,6 +160,11 @@ class BufferPart(_ProfilePart):
     headroom_cells: Cells | None = Field(
         default=None, description="Per port and lossless priority; unless given, as S23 says."
     )
+    lossless_memory_percent: Annotated[float, Field(ge=0.01, le=100)] | None = Field(
+        default=None,
+        description="Of a switch's memory, for all lossless priorities together, where it has "
+        "pools (Onyx); unless given, they stay as they are.",
+    )
     shared_cells: Cells | None = Field(default=None, description="The shared pool of a switch.")
     ingress: IngressPart | None = None
     egress: EgressPart | None = None

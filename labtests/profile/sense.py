@@ -96,12 +96,14 @@ _NEEDS = {
 @_rule("error")
 def _needs(profile: ProfileFile) -> Found:
     """A required key is missing: lossless needs rate, MTU and trust; buffer needs the rate; cnp and
-    maps need trust; asymmetric_pfc needs lossless."""
+    maps need trust; asymmetric_pfc and buffer.lossless_memory_percent need lossless."""
     given = profile.model_fields_set
     for key, needed in _NEEDS.items():
         lacking = [each for each in needed if not getattr(profile, each)]
         if key in given and lacking:
             yield (key,), f"needs {' and '.join(lacking)} beside it"
+    if profile.buffer and profile.buffer.lossless_memory_percent and not profile.lossless:
+        yield ("buffer", "lossless_memory_percent"), "needs lossless beside it"
     if not given - {"name", "description"}:
         yield ("name",), "the profile sets nothing"
 

@@ -19,13 +19,17 @@ from labtests.capabilities.device import (
     Shares,
 )
 from labtests.capabilities.records import (
+    OWN_POOL,
     BufferThresholds,
     DcqcnSetting,
     EtsSetting,
     MarkingCurve,
     PfcSetting,
     SchedulingSetting,
+    TrafficPool,
+    TrafficPools,
     TrustSetting,
+    pools_conflict,
 )
 from labtests.core.errors import CommandRejected
 from labtests.drivers import driver_module
@@ -93,6 +97,9 @@ def wishes_of(
     own = driver_module(device.platform).KIND
     wishes: list[Wish] = []
     findings = list(_about_links(profile, lab, device, host=own == "host"))
+    if _pooled(profile) is not None and lab.has(device.name, k.TRAFFIC_POOLS):
+        problem = "buffer.lossless_memory_percent: flow control is on for what is in the pool, "
+        findings.append(_finding("note", device, f"{problem}also where a suite switches PFC off"))
     if own == "switch" and profile.asymmetric_pfc and not _can_obey_all(lab, device.name):
         problem = f"asymmetric_pfc: the {device.platform} driver does not support asymmetric PFC"
         findings.append(_finding("cannot", device, problem))
@@ -382,8 +389,42 @@ def _roce_mode(scene: PortTarget) -> From | None:
     return None if scene.profile.roce_mode is None else _always(scene.profile.roce_mode)
 
 
+def _pooled(profile: ProfileFile) -> float | None:
+    return None if profile.buffer is None else profile.buffer.lossless_memory_percent
+
+
+def _pools(scene: PortTarget) -> From | None:
+    """One of ours for what is lossless, beside those of others, which stay as they are."""
+    percent = _pooled(scene.profile)
+    if percent is None:
+        return None
+    own = TrafficPool(
+        name=OWN_POOL,
+        type="lossless",
+        memory_percent=f"{percent:.2f}",
+        priorities=frozenset(scene.profile.lossless),
+    )
+
+    def wanted(now: TrafficPools) -> TrafficPools:
+        others = [pool for pool in now if pool.name != OWN_POOL]
+        pools = tuple(sorted((*others, own), key=lambda pool: pool.name))
+        if problem := pools_conflict(pools):
+            raise CommandRejected(
+                scene.at.device,
+                f"traffic pool {OWN_POOL}",
+                problem,
+                "take somebody's pool away first (`labtests plan` shows which there are: "
+                f"{', '.join(pool.name for pool in others)}), or leave "
+                "buffer.lossless_memory_percent out",
+            )
+        return pools
+
+    return wanted
+
+
 _RULES = (
     _SettingRule("roce_mode", k.ROCE_MODE, "switch", None, _roce_mode),  # it sets all defaults
+    _SettingRule("buffer.lossless_memory_percent", k.TRAFFIC_POOLS, "switch", None, _pools),
     _SettingRule("trust", k.TRUST, "port", None, _trust),
     _SettingRule("maps.dscp", k.DSCP_MAP, "port", None, _dscp_map),
     _SettingRule("maps.queue_of_priority", k.QUEUE_MAP, "switch", None, _queue_map),

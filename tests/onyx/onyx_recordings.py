@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "transcripts"))
 
 from platform_recordings import PlatformRecordings
 
-from labtests.drivers.onyx import driver, egress, interfaces, pfc, qos
+from labtests.drivers.onyx import driver, egress, interfaces, pfc, pools, qos
 
 FOLDER = Path(__file__).parents[1] / "transcripts" / "onyx"
 PARSERS = {
@@ -22,6 +22,7 @@ PARSERS = {
     "interface": interfaces.parse_interface,
     "lldp": driver.parse_lldp,
     "pfc": lambda reply: (pfc.parse_pfc(reply),),
+    "pools": pools.parse_pools,
     "qos": qos.parse_qos,
     "version": driver.parse_version,
 }

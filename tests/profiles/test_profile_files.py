@@ -73,6 +73,10 @@ def test_a_profile_may_be_of_the_mtu_alone(tmp_path):
         ({"lossless": [3]}, "needs rate_gbit_per_s and mtu_bytes and trust beside it"),
         ({"mtu_bytes": 1500, "buffer": {"cable_m": 5.0}}, "needs rate_gbit_per_s beside it"),
         ({"asymmetric_pfc": True}, "needs lossless beside it"),
+        (
+            {"rate_gbit_per_s": 25, "buffer": {"cable_m": 5, "lossless_memory_percent": 50}},
+            "buffer.lossless_memory_percent: needs lossless beside it",
+        ),
         ({"cnp": {"dscp": 48, "priority": 6}}, "needs trust beside it"),
         ({"maps": {"dscp": [{"dscp": [26], "priority": 3}]}}, "needs trust beside it"),
     ],

@@ -148,6 +148,19 @@ def test_a_roce_mode_is_asked_of_switches_alone_and_said_where_there_is_none(toy
     }
 
 
+def test_a_pool_of_the_memory_is_asked_of_switches_alone_and_said_where_there_is_none(toys):
+    lab, _ = toys
+    form = {"name": "toy", "rate_gbit_per_s": 25, "mtu_bytes": 1500, "trust": "dscp"}
+    buffer = {"cable_m": 5, "lossless_memory_percent": 50}
+    plans = planned(ProfileFile(**form, lossless=[3], buffer=buffer), lab)
+    said = {p.device: [f.problem for f in p.findings if "memory" in f.problem] for p in plans}
+    assert said == {
+        "A": [],
+        "B": [],
+        "S": ["buffer.lossless_memory_percent: the switch driver does not support traffic_pools"],
+    }
+
+
 def test_asymmetric_pfc_is_asked_of_switches_alone_and_said_where_there_is_none(toys):
     lab, _ = toys
     asked = PROFILE.model_copy(update={"asymmetric_pfc": True})

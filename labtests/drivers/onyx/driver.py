@@ -12,6 +12,7 @@ from labtests.drivers.displays.trees import Node, parse_any
 from labtests.drivers.onyx.egress import SERVED, OnyxEcn, OnyxScheduling
 from labtests.drivers.onyx.interfaces import INTERFACE, OnyxFrameLimit, OnyxInterfaces
 from labtests.drivers.onyx.pfc import OnyxPfc, OnyxPfcFrames
+from labtests.drivers.onyx.pools import OnyxTrafficPools, pools_in_the_way, pools_told
 from labtests.drivers.onyx.qos import OnyxDscpMap, OnyxQueueMap, OnyxTrust
 from labtests.drivers.onyx.queues import OnyxQueues
 from labtests.drivers.onyx.session import ONYX, OnyxPart, Told, in_json, line, rows_of
@@ -26,7 +27,7 @@ KIND: Literal["host", "switch"] = "switch"
 
 _SETTINGS = (
     *(OnyxPfc, OnyxTrust, OnyxEcn, OnyxScheduling),
-    *(OnyxDscpMap, OnyxQueueMap, OnyxFrameLimit),
+    *(OnyxDscpMap, OnyxQueueMap, OnyxFrameLimit, OnyxTrafficPools),
 )
 
 
@@ -126,7 +127,7 @@ class OnyxState(OnyxPart, CliBox, CliState):
 
     def obstacles(self) -> Asking[tuple[str, ...]]:
         """What would distort a test's settings."""
-        found = []
+        found = list(pools_in_the_way((yield from pools_told())))
         for port in self.ports:
             _, (_, pauses) = yield from self.shown(INTERFACE, port)
             if pauses is not False:

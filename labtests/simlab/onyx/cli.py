@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from labtests.simlab import switch_cli as kit
-from labtests.simlab.onyx import ports, words
+from labtests.simlab.onyx import pools, ports, words
 from labtests.simlab.onyx.displays import DISPLAYS
-from labtests.simlab.switch_cli.arguments import AnyName, Number, RestOfLine, one_of
+from labtests.simlab.switch_cli.arguments import AnyName, Number, OneWord, RestOfLine, one_of
 from labtests.simlab.switch_cli.grammar import Argument
 
 ARGUMENTS: Mapping[str, Argument] = {
@@ -24,6 +24,10 @@ ARGUMENTS: Mapping[str, Argument] = {
     "mtu": Number(1500, 9216),
     "trust": one_of("L2", "L3", "both", "port"),
     "mode": one_of("ecn", "red"),
+    "pool": AnyName(20),
+    "pool-type": one_of("lossless", "lossy", "lossy-mc"),
+    "percent": OneWord(pools.percent),
+    "priorities": pools.PriorityList(),
     **dict.fromkeys(("low", "high"), Number(0, 100_000)),
     **dict.fromkeys(("low%", "high%"), Number(0, 100)),
 }
@@ -64,6 +68,7 @@ IN_CONFIG = {
     **DISPLAYS,
     **PAGING,
     **kit.settings("", "no", ports.ROOT),
+    **pools.COMMANDS,
     **{f"{_AT} {pattern}": _in_one_line(command) for pattern, command in AT_A_PORT.items()},
     _AT: kit.CliCommand(_to_ports),
     "configuration write": kit.save(""),

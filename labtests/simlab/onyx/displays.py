@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from labtests.simlab.onyx import ports
+from labtests.simlab.onyx import pools, ports
 from labtests.simlab.onyx.ports import QUEUES
 from labtests.simlab.onyx.words import PortSpan, number
 from labtests.simlab.switch_cli import CliCall, CliCommand, CliSession, EmulatedSwitch, clock
@@ -291,6 +291,7 @@ def _running(session: CliSession, call: CliCall) -> str:
         "running-config",
         now=switch.now,
         host=switch.hostname,
+        pools=pools.lines(switch),
         of_ports=[text for text in of_ports if pfc not in text],
         pfc=[*on, *(text for text in (*root, *of_ports) if pfc in text)],
     )
@@ -312,5 +313,6 @@ DISPLAYS = {
     f"{_PORT} counters | json-print": _of_each(_counters),
     f"{_PORT} counters tc <queue>": _counted("counters-tc", _class_counts),
     f"{_PORT} counters pfc prio <queue>": _counted("counters-pfc", _pauses),
+    "show traffic pool <pool> | json-print": _json(pools.shown),
     "show running-config": CliCommand(_running),
 }

@@ -2,12 +2,11 @@
 
 from labtests.network import Schedule, WredCurve
 from labtests.simlab import switch_cli as kit
+from labtests.simlab.onyx import pools
 
 QUEUES = range(8)
 CELL_BYTES, KB = 208, 1000
 """Of the network's memory; and of thresholds: whether 1000 or 1024 is not known."""
-POOL_BYTES = 8_000_000
-"""What a threshold in percent is one of: chosen."""
 MTU, WEIGHTS = 1500, (12, 13)
 """Weights of even and odd classes by default (recorded)."""
 _PFC = "dcb priority-flow-control"
@@ -26,6 +25,7 @@ ROOT = (
         key=f"{_PFC} priority <priority>",
         undo=(f"{_PFC} priority <priority> enable",),
     ),
+    *pools.ROOT,
 )
 _CURVE = "traffic-class <queue> congestion-control"
 _ETS = "traffic-class <queue> dcb ets"
@@ -118,7 +118,7 @@ def _network_curve(port: kit.CliSection, queue: int) -> WredCurve | None:
     if found is None:
         return None
     mode, unit, *limits = found
-    factor = KB if unit == "absolute" else POOL_BYTES // 100
+    factor = KB if unit == "absolute" else pools.POOL_BYTES // 100
     low, high = (limit * factor // CELL_BYTES for limit in limits)
     return WredCurve(
         low_limit=low,
@@ -137,12 +137,15 @@ def _served(share: int | None) -> tuple[str, int]:
 
 def _changed(switch: kit.EmulatedSwitch, port: kit.CliSection) -> None:
     mapped = dscp_map(port) if trust(port) in ("L3", "both") else (0,) * 64  # without a tag
+    on, pooled = pfc_on(switch, port), pools.lossless(switch)
+    told = priorities(switch) if on or not pooled else frozenset()
     switch.apply(
         port.name,
         kit.PortBehaviour(
             shutdown="shutdown" in port.lines,
-            pfc="on" if pfc_on(switch, port) else "off",
-            no_drop=priorities(switch),
+            pfc="on" if on or pooled else "off",
+            no_drop=told.union(pooled),
+            thresholds=pooled,
             trust="dscp",
             dscp_map=mapped,
             schedule=Schedule(queues=tuple(_served(weight(port, n)) for n in QUEUES)),
