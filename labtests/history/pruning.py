@@ -59,8 +59,8 @@ def prune(reports: Path, rule: Rule, now: datetime, say: Say) -> None:
             say(f"{'would remove' if rule.only_list else 'removed'}: {folder}")
             if not rule.only_list:
                 shutil.rmtree(folder)
-    runs = "run" if kept == 1 else "runs"
-    say(f"kept {kept} {runs}; {'to free' if rule.only_list else 'freed'}: {freed / 1e6:.1f} MB")
+    word = "run" if kept == 1 else "runs"
+    say(f"kept {kept} {word}; {'to free' if rule.only_list else 'freed'}: {freed / 1e6:.1f} MB")
 
 
 def _labs(reports: Path) -> Iterator[Path]:
