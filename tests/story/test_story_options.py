@@ -132,6 +132,7 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
         ((*DRY, "--lab-seconds", "1"), "--lab-seconds 1: give 5 to 3600"),
         ((*DRY, "--soak", "8 hours"), "--soak 8 hours: give 10s to 7d, such as 90s, 30m or 8h"),
         ((*DRY, "--soak", "9s"), "--soak 9s: give 10s to 7d"),
+        ((*DRY, "--stream-metrics", "99999"), "--stream-metrics 99999: give a port, 1 to 65535"),
         ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: cannot create the run folder"),
         ((*DRY, "--run-dir", "earlier"), "earlier holds an earlier run; give another --run-dir"),
     ],
