@@ -80,7 +80,10 @@ class Held:
         seen = self.register.look()
         expect_sense(seen, self.register)
         if seen.holder is None or seen.holder.kind != "person" or not seen.holder.is_mine:
-            raise LeaseBusy(f"you have no lock on this lab; {described(seen, self.register)}")
+            why = described(seen, self.register)
+            if seen.holder is None and not seen.garbage:
+                why = "nobody has it\n  remedy: labtests lock TESTBED, or leave out --under-lock"
+            raise LeaseBusy(f"you have no lock on this lab; {why}")
         if not seen.by_login:
             raise LeaseBusy(
                 f"the lock in your name in {self.register.place} was written by another login than "

@@ -74,6 +74,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 "or --labtests-testbed FILE where that name is somebody else's; "
                 f"testbeds/ has: {known_testbeds(config) or 'no file'}"
             )
+    if run is not None:
+        _expect_own_names(items, config)
+
+
+def _expect_own_names(items: list[pytest.Item], config: pytest.Config) -> None:
+    """What a test has found is kept under its id: of two with the same, one would be lost. Pytest
+    gives files outside of its rootdir none of their own."""
+    first: dict[str, pytest.Item] = {}
+    for item in items:
+        other = first.setdefault(item.nodeid, item)
+        if other is not item:
+            raise pytest.UsageError(
+                f"two tests have the id {item.nodeid}: in {other.path} and in {item.path} "
+                f"(pytest's rootdir is {config.rootpath})\n"
+                "  remedy: --rootdir FOLDER, a folder that both are in; and name no test twice"
+            )
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -116,6 +116,8 @@ class CommandLine:
         for name in ("lab-seconds", "idle-s"):
             if (seconds := option(config, name.replace("-", "_"))) is not None:
                 words += [spelled(config, name), f"{seconds:g}"]
+        if soak := option(config, "soak"):
+            words += [spelled(config, "soak"), soak]
         if self.profile is not None:
             words += [spelled(config, "profile"), near(root, self.profile.file)]
         flags = ("no-controls", "hardware-pace")

@@ -38,6 +38,7 @@ SOAK_AT_LEAST_S, SOAK_AT_MOST_S = 10, 7 * 86400
 """Shorter ones have too few parts to compare."""
 
 WAIT_AT_MOST_MINUTES = 7 * 24 * 60
+MOST_PORT = 65535
 
 _LISTING = (
     "help",
@@ -218,6 +219,9 @@ def expect_possible(config: pytest.Config) -> None:
     soak_seconds(config)
     if not 0 <= (option(config, "idle_s") or 0) <= LAB_SECONDS_AT_MOST:
         raise pytest.UsageError(f"--idle-s: give 0 to {LAB_SECONDS_AT_MOST} seconds")
+    port = option(config, "stream_metrics")
+    if port is not None and not 1 <= port <= MOST_PORT:
+        raise pytest.UsageError(f"--stream-metrics {port}: give a port, 1 to {MOST_PORT}")
     seed = option(config, "seed")
     if seed is not None and not 0 <= seed <= SEED_AT_MOST:
         raise pytest.UsageError(f"--seed {seed}: give 0 to {SEED_AT_MOST}")

@@ -159,12 +159,14 @@ class Labels:
         """Nor does a warning."""
         warning_message.message = self._run.clean(str(warning_message.message))
 
-    def _blank(self, nodeid: str, title: str) -> dict[str, Any]:
-        return blank_test(nodeid, title, self._run.asked.rerun(nodeid))
+    def _blank(self, nodeid: str, title: str, file: Path | None = None) -> dict[str, Any]:
+        """pytest's id of a test outside of its rootdir has no file."""
+        place = f"{file}{nodeid}" if file is not None and nodeid.startswith("::") else nodeid
+        return blank_test(nodeid, title, self._run.asked.rerun(place))
 
     def _blank_of(self, item: pytest.Item) -> dict[str, Any]:
         doc = (getattr(item, "function", None) and item.function.__doc__) or item.name  # type: ignore[attr-defined]
-        return self._blank(item.nodeid, doc.strip().splitlines()[0])
+        return self._blank(item.nodeid, doc.strip().splitlines()[0], item.path)
 
     def _judge(
         self, entry: dict[str, Any], report: pytest.TestReport, call: pytest.CallInfo[None]

@@ -337,6 +337,13 @@ def test_nor_is_a_lease_that_somebody_else_takes_before_the_disk_is_full(
         pass
 
 
+def test_a_lab_that_nobody_has_locked_is_not_one_whose_lock_was_removed(host: Emulated) -> None:
+    with pytest.raises(
+        LeaseBusy, match="no lock on this lab; nobody has it\n  remedy: labtests lock"
+    ):
+        Held(Register(host, "/var/tmp/lease"), run_holder("own"), clock=host).adopt()
+
+
 def test_a_persons_lock_has_no_heartbeat_and_ends_by_time_or_by_hand(host: Emulated) -> None:
     register = Register(host, "/var/tmp/lease")
     Held(register, me("person", why="demo"), clock=host).take()

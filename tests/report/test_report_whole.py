@@ -171,6 +171,7 @@ def test_a_sentence_without_parts_is_not_cut_within_a_figure() -> None:
 def rerun(root: Path, *, testbed: str, taken: tuple[str, ...] = ()) -> str:
     """Of a test of this folder."""
     asked = {"lab_seconds": 5.0, "no_controls": True, "tolerate": ["cables"], "fault": ["{}"]}
+    asked |= {"soak": "90s"}
     asked |= {"dry_run": True, "seed": 3}
     config = SimpleNamespace(
         getoption=lambda name: (asked | {"testbed": testbed}).get(name.removeprefix("labtests_")),
@@ -193,7 +194,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_command_that_runs_a_test_again_works_in_any_folder(root: Path) -> None:
     assert rerun(root, testbed="./lab.yaml") == (
         f"cd '{root}' && .venv/bin/python -m pytest 'suites/test_a.py::a[b c]' --testbed lab.yaml "
-        "--dry-run --seed 3 --lab-seconds 5 --no-controls --tolerate cables --fault '{}'"
+        "--dry-run --seed 3 --lab-seconds 5 --soak 90s --no-controls --tolerate cables --fault '{}'"
     )
 
 

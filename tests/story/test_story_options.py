@@ -77,6 +77,19 @@ def test_without_a_testbed_the_error_says_what_to_give(here):
     )
 
 
+def test_a_test_outside_of_the_rootdir_is_no_other_one(here, tmp_path):
+    """pytest gives those ids without a file: of two, the one that was red was told as passed."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name, does in (("a", "assert False"), ("b", "pass")):
+        (outside / f"test_{name}.py").write_text(f"def test_same(testbed): {does}\n")
+    files, dry = [str(outside / f"test_{name}.py") for name in "ab"], (*DRY, "--rootdir", ".")
+    expect_usage_error(run(here, *files, *dry), "two tests have the id ::test_same", "--rootdir")
+    alone = run(here, files[0], *dry)
+    assert alone.exit_code == 1
+    assert f"-m pytest {files[0]}::test_same --testbed" in alone.json["tests"][0]["rerun"]
+
+
 def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
     wrong = here / "wrong.yaml"
     wrong.write_text("name: x\nname: y\ndevics: {}\n")
@@ -119,6 +132,7 @@ def test_every_mistake_of_a_testbed_file_is_shown_at_once(here):
         ((*DRY, "--lab-seconds", "1"), "--lab-seconds 1: give 5 to 3600"),
         ((*DRY, "--soak", "8 hours"), "--soak 8 hours: give 10s to 7d, such as 90s, 30m or 8h"),
         ((*DRY, "--soak", "9s"), "--soak 9s: give 10s to 7d"),
+        ((*DRY, "--stream-metrics", "99999"), "--stream-metrics 99999: give a port, 1 to 65535"),
         ((*DRY, "--run-dir", "/proc/nope"), "/proc/nope: cannot create the run folder"),
         ((*DRY, "--run-dir", "earlier"), "earlier holds an earlier run; give another --run-dir"),
     ],
