@@ -262,7 +262,10 @@ class Lab(Devices):
         ):
             entry, firsts = pending[-1], first_changes(pending[mark:])
             if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
-                if _frames(entry, pending[pending.index(first) : -1]):
+                gone = self._is_gone(entry)
+                if gone:
+                    self._put_back_what_is_there(entry)
+                if self._frames(entry, pending[pending.index(first) : -1]) and not gone:
                     tell(self._put_back(entry))
                 else:
                     self.ahead.fold(entry, first)  # changed before, too: that value comes back
@@ -295,6 +298,21 @@ class Lab(Devices):
             if _within(want, setting) in first_changes(self.ahead.pending):
                 now = self.ask(want.at.device, self._now(want.at, setting))
                 return bool(setting.there(want.earlier, now) != want.earlier)
+        return False
+
+    def _frames(self, entry: Entry, since: Sequence[Entry]) -> bool:
+        """Whether something was changed since that this one makes, or is of, or, of its switch, in
+        a mode that says what defaults are: that is put back in what there is before the change."""
+        mode = entry.intent
+        others = [each.intent for each in since if each.intent.setting != mode.setting]
+        if mode.setting == ROCE_MODE.name:
+            return any(want.at.device == mode.at.device for want in others)
+        return any(self._makes(want, mode) or self._makes(mode, want) for want in others)
+
+    def _makes(self, one: Intent, other: Intent) -> bool:
+        with suppress(LabError):  # it is told when it is put back
+            place = _within(other, self.setting(other.at, kind_of(other.setting)))
+            return place == (one.at, one.setting)
         return False
 
     def _went_within(self, want: Intent, setting: Setting[Any]) -> bool:
@@ -448,16 +466,6 @@ def _is_first(entry: Entry, entries: Sequence[Entry]) -> bool:
 def _within(want: Intent, setting: Setting[Any]) -> tuple[Endpoint, str]:
     """What makes what this is of; nothing that there is where nothing does."""
     return want.at, "" if setting.within is None else setting.within.name
-
-
-def _frames(entry: Entry, since: Sequence[Entry]) -> bool:
-    """Whether something of its switch was changed since in a mode that says what defaults are: that
-    is put back in that mode first."""
-    mode = entry.intent
-    return mode.setting == ROCE_MODE.name and any(
-        each.intent.at.device == mode.at.device and each.intent.setting != mode.setting
-        for each in since
-    )
 
 
 def _unforeseen(error: Exception) -> LabError:

@@ -344,3 +344,27 @@ def test_what_is_there_of_thresholds_goes_before_pfc(lab):
         lab.change(IN, BUFFER_THRESHOLDS, wanted)
         typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", "BUFFER_PG|Ethernet4|5")
     assert {table: told(lab, table) for table in tables} == found
+
+
+def test_thresholds_between_two_changes_of_pfc_go_back_between_them(lab):
+    tables = ("PORT_QOS_MAP", "BUFFER_PG")
+    found = {table: told(lab, table) for table in tables}
+    with lab.restoring():
+        lossless(lab, 4)
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(OWN, priority=4),))
+        lossless(lab, 2)
+    assert {table: told(lab, table) for table in tables} == found
+    assert not lab.ahead.entries
+
+
+def test_thresholds_of_a_group_that_came_between_two_changes_of_them_go_before_it(lab):
+    of_somebody(lab)
+    tables = ("PORT_QOS_MAP", "BUFFER_PG")
+    found = {table: told(lab, table) for table in tables}
+    with lab.restoring():
+        lab.change(IN, BUFFER_THRESHOLDS, (replace(OWN, headroom=30_800),))
+        lossless(lab, 3, 5)
+        wanted = tuple(replace(each, headroom=40_000) for each in seen(lab))
+        lab.change(IN, BUFFER_THRESHOLDS, wanted)
+    assert {table: told(lab, table) for table in tables} == found
+    assert seen(lab) == (OWN,)
