@@ -284,7 +284,7 @@ class Lab(Devices):
         an outer block where only that one knows. What is folded does not wait."""
         pending = self.ahead.pending
         others = [entry for entry in pending[mark:] if entry not in waiting]
-        if others and _is_first(others[-1], pending[mark:]) and self._is_gone(others[-1]):
+        while others and _is_first(others[-1], pending[mark:]) and self._is_gone(others[-1]):
             self._put_back_what_is_there(others[-1])
             waiting.append(others.pop())
         late = [e for e in pending[mark:] if e in waiting and (others or not self._is_gone(e))]

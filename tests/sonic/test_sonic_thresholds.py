@@ -46,8 +46,8 @@ def lossless(lab, *priorities):
     lab.change(IN, PFC, PfcSetting(mode="on", priorities=frozenset(priorities)))
 
 
-def seen(lab):
-    return lab.ask(BOX, lab.setting(IN, BUFFER_THRESHOLDS).read(IN.interface))
+def seen(lab, at=IN):
+    return lab.ask(BOX, lab.setting(at, BUFFER_THRESHOLDS).read(at.interface))
 
 
 def test_a_group_gets_a_profile_of_its_own_which_acts_on_packets_and_goes_with_it(lab, simulated):
@@ -243,13 +243,13 @@ def test_clearing_forgets_what_was_polled_and_not_what_was_not(lab):
     }
 
 
-def taken_away(lab):
+def taken_away(lab, at=IN):
     """As a reboot does it."""
-    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"PORT_QOS_MAP|{IN.interface}")
-    own = [key for key in told(lab, "BUFFER_PG") if key.startswith(f"{IN.interface}|")]
+    typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"PORT_QOS_MAP|{at.interface}")
+    own = [key for key in told(lab, "BUFFER_PG") if key.startswith(f"{at.interface}|")]
     for key in (key for key in own if not key.endswith("|0")):
         typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"BUFFER_PG|{key}")
-    assert seen(lab) == ()
+    assert seen(lab, at) == ()
 
 
 def test_thresholds_of_a_group_that_went_with_its_pfc_are_as_before_it(lab):
@@ -368,3 +368,20 @@ def test_thresholds_of_a_group_that_came_between_two_changes_of_them_go_before_i
         lab.change(IN, BUFFER_THRESHOLDS, wanted)
     assert {table: told(lab, table) for table in tables} == found
     assert seen(lab) == (OWN,)
+
+
+def test_thresholds_of_several_ports_wait_together(lab):
+    ports = (IN, Endpoint(device=BOX, interface="Ethernet8"))
+    for at in ports:
+        lab.change(at, PFC, PfcSetting.of(frozenset({3})))
+        lab.change(at, BUFFER_THRESHOLDS, (OWN,))
+    lab.ahead.keep()
+    with lab.restoring():
+        for at in ports:
+            lab.change(at, PFC, PfcSetting.of(frozenset({3, 5})))
+        for at in ports:
+            wanted = tuple(replace(each, headroom=30_800) for each in seen(lab, at))
+            lab.change(at, BUFFER_THRESHOLDS, wanted)
+        for at in ports:
+            taken_away(lab, at)
+    assert [seen(lab, at) for at in ports] == [(OWN,), (OWN,)]
