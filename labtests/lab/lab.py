@@ -262,7 +262,10 @@ class Lab(Devices):
         ):
             entry, firsts = pending[-1], first_changes(pending[mark:])
             if (first := firsts[entry.intent.at, entry.intent.setting]) is not entry:
-                if _frames(entry, pending[pending.index(first) : -1]):
+                gone = self._is_gone(entry)
+                if gone:
+                    self._put_back_what_is_there(entry)
+                if self._frames(entry, pending[pending.index(first) : -1]) and not gone:
                     tell(self._put_back(entry))
                 else:
                     self.ahead.fold(entry, first)  # changed before, too: that value comes back
@@ -277,24 +280,54 @@ class Lab(Devices):
 
     def _in_turn(self, mark: int, waiting: list[Entry]) -> list[Entry]:
         """What is to be undone, the last one first. Of what went with another setting, thresholds
-        with PFC, it is known only behind that one whether they are to come back: they wait."""
+        with PFC, it is known only behind that one whether they are to come back: they wait, for
+        an outer block where only that one knows. What is folded does not wait."""
         pending = self.ahead.pending
         others = [entry for entry in pending[mark:] if entry not in waiting]
-        if len(others) > 1 and self._is_gone(others[-1]):
+        while others and _is_first(others[-1], pending[mark:]) and self._is_gone(others[-1]):
+            self._put_back_what_is_there(others[-1])
             waiting.append(others.pop())
-        return [*pending[:mark], *(e for e in pending[mark:] if e in waiting), *others]
+        late = [e for e in pending[mark:] if e in waiting and (others or not self._is_gone(e))]
+        return [*pending[:mark], *late, *others]
 
     def _is_gone(self, entry: Entry) -> bool:
+        """Whether it went with what is still to be undone."""
         want = entry.intent
         with suppress(Exception):  # it is told when it is put back
             setting = self.setting(want.at, kind_of(want.setting))
-            if self._was_made_within(want, setting):
+            if _within(want, setting) in first_changes(self.ahead.pending):
                 now = self.ask(want.at.device, self._now(want.at, setting))
                 return bool(setting.there(want.earlier, now) != want.earlier)
         return False
 
-    def _was_made_within(self, want: Intent, setting: Setting[Any]) -> bool:
-        return setting.within is not None and (want.at, setting.within.name) in self._undoing
+    def _frames(self, entry: Entry, since: Sequence[Entry]) -> bool:
+        """Whether something was changed since that this one makes, or is of, or, of its switch, in
+        a mode that says what defaults are: that is put back in what there is before the change."""
+        mode = entry.intent
+        others = [each.intent for each in since if each.intent.setting != mode.setting]
+        if mode.setting == ROCE_MODE.name:
+            return any(want.at.device == mode.at.device for want in others)
+        return any(self._makes(want, mode) or self._makes(mode, want) for want in others)
+
+    def _makes(self, one: Intent, other: Intent) -> bool:
+        with suppress(LabError):  # it is told when it is put back
+            place = _within(other, self.setting(other.at, kind_of(other.setting)))
+            return place == (one.at, one.setting)
+        return False
+
+    def _went_within(self, want: Intent, setting: Setting[Any]) -> bool:
+        """Whether what it is of has been put back."""
+        place = _within(want, setting)
+        return place in self._undoing and place not in first_changes(self.ahead.entries)
+
+    def _put_back_what_is_there(self, entry: Entry) -> None:
+        """Else what is kept of it stays behind the other one, too. The rest tells what is wrong."""
+        with suppress(Exception):
+            step = self.ask(entry.intent.at.device, self._way_back(entry, whole=False))
+            if step is not None:
+                self.expect_lease(undoing=True)
+                self.ahead.undoing([entry])
+                list(self._undone([step]))
 
     def _put_back(self, entry: Entry) -> PutBack:
         """The setting is as it was, and nothing else of an interrupted change is left; or why."""
@@ -323,14 +356,14 @@ class Lab(Devices):
             return iter([None] * len(steps))
         return self._sending(steps, None, undo=True).outcomes()
 
-    def _way_back(self, entry: Entry) -> Asking[Step | None]:
+    def _way_back(self, entry: Entry, *, whole: bool = True) -> Asking[Step | None]:
         """From what it is now; None when it is back, and nothing of the change is left. A change
         that was cut off may have left more than its setting shows."""
         want = entry.intent
         setting = self.setting(want.at, kind_of(want.setting))
         now = yield from self._now(want.at, setting)
         earlier = want.earlier
-        if self._was_made_within(want, setting):
+        if not whole or self._went_within(want, setting):
             earlier = setting.there(earlier, now)
         step = yield from self._step(setting, want.at, now, earlier, (want.wanted, *entry.touched))
         if step is not None and entry.whole and _is_foreign(step, entry):
@@ -426,14 +459,13 @@ class Lab(Devices):
         self.close()
 
 
-def _frames(entry: Entry, since: Sequence[Entry]) -> bool:
-    """Whether something of its switch was changed since in a mode that says what defaults are: that
-    is put back in that mode first."""
-    mode = entry.intent
-    return mode.setting == ROCE_MODE.name and any(
-        each.intent.at.device == mode.at.device and each.intent.setting != mode.setting
-        for each in since
-    )
+def _is_first(entry: Entry, entries: Sequence[Entry]) -> bool:
+    return first_changes(entries)[entry.intent.at, entry.intent.setting] is entry
+
+
+def _within(want: Intent, setting: Setting[Any]) -> tuple[Endpoint, str]:
+    """What makes what this is of; nothing that there is where nothing does."""
+    return want.at, "" if setting.within is None else setting.within.name
 
 
 def _unforeseen(error: Exception) -> LabError:
