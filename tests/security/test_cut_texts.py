@@ -172,6 +172,7 @@ def _is_many(bound: ast.expr | None) -> bool:
 
 
 OTHERWISE = {  # what is cut there is no device's text, or was hidden before
+    "cli/new.py": 1,  # the first line of a mistake in what labtests has written
     "cli/runs.py": 1,  # a list of lines, of a journal that has no secret
     "core/output.py": 4,  # the door
     "drivers/nxos/box.py": 1,  # a list of lines
@@ -185,6 +186,7 @@ OTHERWISE = {  # what is cut there is no device's text, or was hidden before
     "history/store.py": 3,  # a database's own words, which the door cleans; lists of numbers
     "inventory/mistakes.py": 1,  # a list of words
     "lease/record.py": 2,  # the user's own words; behind an excerpt
+    "night/command.py": 1,  # the first line of what there is of a history
     "night/telling.py": 1,  # a list of lines
     "pytest_plugin/outcomes.py": 3,  # docstrings; the testbed file's own words
     "recovery/snapshot/command.py": 1,  # a value, each line of which is shown
