@@ -310,7 +310,7 @@ class Lab(Devices):
         return any(self._makes(want, mode) or self._makes(mode, want) for want in others)
 
     def _makes(self, one: Intent, other: Intent) -> bool:
-        with suppress(LabError):  # it is told when it is put back
+        with suppress(Exception):  # it is told when it is put back
             place = _within(other, self.setting(other.at, kind_of(other.setting)))
             return place == (one.at, one.setting)
         return False

@@ -3,44 +3,20 @@ says no in the vendor's words."""
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
-
-from silent_hosts import silence, star
-
 from labtests.simlab.lab import SimulatedLab
 from labtests.simlab.onyx.cli import ONYX
 from labtests.simlab.screens import render
-from labtests.simlab.switch_cli import CliSession, CliSwitch
+from labtests.simlab.switch_cli import CliSession
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts"
 PORTS = tuple(f"Eth1/{n}" for n in range(1, 9))
 Typing = Callable[..., str]
-
-
-@pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> SimulatedLab:
-    silence(monkeypatch)
-    hosts = {"C": PORTS[0], "A": PORTS[1], "B": PORTS[2]}
-    return SimulatedLab(star("SN2700", "onyx", PORTS, hosts), seed=1)
-
-
-@pytest.fixture
-def session(lab: SimulatedLab) -> CliSession:
-    switch = lab.devices["SN2700"]
-    assert isinstance(switch, CliSwitch)
-    return switch.session()
-
-
-@pytest.fixture
-def typed(session: CliSession) -> Typing:
-    return lambda *lines: "".join(session.run(line) for line in lines)
 
 
 @pytest.fixture

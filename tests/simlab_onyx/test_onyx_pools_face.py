@@ -1,22 +1,17 @@
 """Traffic pools of the emulated Onyx switch: what is typed, shown, refused, and done to packets."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "switch_cli"))
-
-from silent_hosts import silence, star
-
 from labtests.network import GroupMemory, SwitchMemory
 from labtests.simlab.lab import SimulatedLab
-from labtests.simlab.switch_cli import CliSession, CliSwitch
+from labtests.simlab.switch_cli import CliSession
 
 TRANSCRIPTS = Path(__file__).parents[1] / "transcripts" / "onyx"
-PORTS = tuple(f"Eth1/{n}" for n in range(1, 4))
+CABLED = tuple(f"Eth1/{n}" for n in range(1, 4))
 ROCE = (
     "traffic pool roce type lossless",
     "traffic pool roce memory percent 50.0",
@@ -26,24 +21,10 @@ Typing = Callable[..., str]
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> SimulatedLab:
-    silence(monkeypatch)
-    return SimulatedLab(star("SN2700", "onyx", PORTS, dict(zip("CAB", PORTS, strict=True))), seed=1)
-
-
-@pytest.fixture
-def session(lab: SimulatedLab) -> CliSession:
-    switch = lab.devices["SN2700"]
-    assert isinstance(switch, CliSwitch)
-    return switch.session()
-
-
-@pytest.fixture
-def typed(session: CliSession) -> Typing:
+def typed(typed: Typing) -> Typing:
     """In the configuration mode."""
-    session.run("enable")
-    session.run("configure terminal")
-    return lambda *lines: "".join(session.run(line) for line in lines)
+    typed("enable", "configure terminal")
+    return typed
 
 
 def recorded(name: str) -> str:
@@ -138,11 +119,11 @@ def test_priorities_of_a_lossless_pool_are_lossless_with_its_share_of_the_memory
     typed(ROCE[0])
     assert network.pfc("Eth1/1") == ("on", frozenset({3, 5}))
     assert network.pfc("Eth1/2") == ("on", frozenset({5}))
-    assert told == dict.fromkeys(((port, 5) for port in PORTS), SwitchMemory().alpha / 2)
+    assert told == dict.fromkeys(((port, 5) for port in CABLED), SwitchMemory().alpha / 2)
     typed("no dcb priority-flow-control enable force")
     assert network.pfc("Eth1/2") == ("on", frozenset({5}))
     typed("no traffic pool roce")
-    assert [network.pfc(port)[0] for port in PORTS] == ["off"] * 3
+    assert [network.pfc(port)[0] for port in CABLED] == ["off"] * len(CABLED)
     assert set(told.values()) == {None}
 
 

@@ -243,6 +243,11 @@ def test_clearing_forgets_what_was_polled_and_not_what_was_not(lab):
     }
 
 
+def configured(lab):
+    """PFC of all ports, and what their groups refer to."""
+    return {table: told(lab, table) for table in ("PORT_QOS_MAP", "BUFFER_PG")}
+
+
 def taken_away(lab, at=IN):
     """As a reboot does it."""
     typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", f"PORT_QOS_MAP|{at.interface}")
@@ -253,13 +258,12 @@ def taken_away(lab, at=IN):
 
 
 def test_thresholds_of_a_group_that_went_with_its_pfc_are_as_before_it(lab):
-    tables = ("PORT_QOS_MAP", "BUFFER_PG")
-    found = {table: told(lab, table) for table in tables}
+    found = configured(lab)
     with lab.restoring():
         lossless(lab, 3)
         lab.change(IN, BUFFER_THRESHOLDS, (replace(USUAL, headroom=20_800),))
         taken_away(lab)
-    assert {table: told(lab, table) for table in tables} == found
+    assert configured(lab) == found
     assert not [name for name in told(lab, "BUFFER_PROFILE") if name.startswith("labtests")]
 
 
@@ -336,37 +340,34 @@ def test_thresholds_whose_pfc_could_not_be_put_back_are_still_to_be(lab, simulat
 
 
 def test_what_is_there_of_thresholds_goes_before_pfc(lab):
-    tables = ("PORT_QOS_MAP", "BUFFER_PG")
-    found = {table: told(lab, table) for table in tables}
+    found = configured(lab)
     with lab.restoring():
         lossless(lab, 3, 5)
         wanted = tuple(replace(each, headroom=20_800) for each in seen(lab))
         lab.change(IN, BUFFER_THRESHOLDS, wanted)
         typed(lab, "sonic-db-cli", "CONFIG_DB", "DEL", "BUFFER_PG|Ethernet4|5")
-    assert {table: told(lab, table) for table in tables} == found
+    assert configured(lab) == found
 
 
 def test_thresholds_between_two_changes_of_pfc_go_back_between_them(lab):
-    tables = ("PORT_QOS_MAP", "BUFFER_PG")
-    found = {table: told(lab, table) for table in tables}
+    found = configured(lab)
     with lab.restoring():
         lossless(lab, 4)
         lab.change(IN, BUFFER_THRESHOLDS, (replace(OWN, priority=4),))
         lossless(lab, 2)
-    assert {table: told(lab, table) for table in tables} == found
+    assert configured(lab) == found
     assert not lab.ahead.entries
 
 
 def test_thresholds_of_a_group_that_came_between_two_changes_of_them_go_before_it(lab):
     of_somebody(lab)
-    tables = ("PORT_QOS_MAP", "BUFFER_PG")
-    found = {table: told(lab, table) for table in tables}
+    found = configured(lab)
     with lab.restoring():
         lab.change(IN, BUFFER_THRESHOLDS, (replace(OWN, headroom=30_800),))
         lossless(lab, 3, 5)
         wanted = tuple(replace(each, headroom=40_000) for each in seen(lab))
         lab.change(IN, BUFFER_THRESHOLDS, wanted)
-    assert {table: told(lab, table) for table in tables} == found
+    assert configured(lab) == found
     assert seen(lab) == (OWN,)
 
 
