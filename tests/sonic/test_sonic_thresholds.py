@@ -386,3 +386,20 @@ def test_thresholds_of_several_ports_wait_together(lab):
         for at in ports:
             taken_away(lab, at)
     assert [seen(lab, at) for at in ports] == [(OWN,), (OWN,)]
+
+
+def test_no_entry_of_pfc_is_left_beside_groups_that_all_have_their_own(lab):
+    lossless(lab, 2)
+    lab.change(IN, BUFFER_THRESHOLDS, (replace(OWN, priority=2),))
+    lab.ahead.keep()
+    found = configured(lab)
+    with lab.restoring():
+        lossless(lab, 3)
+        lossless(lab, 2, 3)
+        with lab.restoring():
+            wanted = tuple(replace(each, headroom=41_600) for each in seen(lab))
+            lab.change(IN, BUFFER_THRESHOLDS, wanted)
+            lossless(lab)
+            lossless(lab, 6)
+    assert configured(lab) == found
+    assert not lab.ahead.entries

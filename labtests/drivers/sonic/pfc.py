@@ -61,10 +61,12 @@ def laid_out(db: Db, port: str, lossless: Groups) -> Db:
 def repaired(before: Db, after: Db, port: str, earlier: Groups, wanted: Groups) -> Iterator[Shell]:
     """Lines that take away what buffermgrd makes of these groups and the tables do not say; and
     then tell again what was below that, and below what the tables have lost. What it makes for a
-    port that has none stays."""
+    port that has none stays, but for groups that all have a profile of their own."""
     entries, defaults = after.tables["BUFFER_PG"].keys(), _entries(after, port, default=True)
+    own = frozenset[int]().union(*_entries(after, port, default=False).values())
+    usual = {key for key, groups in numbered(_runs(port, wanted), port) if not groups <= own}
     made = {*_runs(port, earlier), *_runs(port, wanted)}
-    stale = made - entries - (set() if defaults else set(_runs(port, wanted)))
+    stale = made - entries - (set() if defaults else usual)
     for key in sorted(stale - before.tables["BUFFER_PG"].keys()):
         yield database("DEL", "BUFFER_PG", key)
     gone = stale | (before.tables["BUFFER_PG"].keys() - entries)

@@ -58,18 +58,15 @@ class SonicPeaks(PolledPeaks):
 
     def peaks(self) -> Iterator[tuple[PeakKey, int]]:
         """In bytes, since all was forgotten."""
-        for key, cells in self._cells():
-            yield key, cells * CELL_BYTES
+        memory = self._network.memory_use()
+        yield ("buffer_pool", POOL, 0), CELL_BYTES * memory.peak_shared_cells
+        for port in self._network.ports:
+            for n, queue in enumerate(self._network.queue_counters(port)):
+                yield ("q_shared_uni", port, n), CELL_BYTES * queue.peak_cells
+            for n, group in enumerate(self._network.group_counters(port)):
+                yield ("pg_headroom", port, n), CELL_BYTES * group.peak_headroom_cells
+                yield ("pg_shared", port, n), CELL_BYTES * group.peak_shared_cells
 
     def forget(self) -> None:
         """All of the chip's own."""
         self._network.forget_peaks()
-
-    def _cells(self) -> Iterator[tuple[PeakKey, int]]:
-        yield ("buffer_pool", POOL, 0), self._network.memory_use().peak_shared_cells
-        for port in self._network.ports:
-            for n, queue in enumerate(self._network.queue_counters(port)):
-                yield ("q_shared_uni", port, n), queue.peak_cells
-            for n, group in enumerate(self._network.group_counters(port)):
-                yield ("pg_headroom", port, n), group.peak_headroom_cells
-                yield ("pg_shared", port, n), group.peak_shared_cells
