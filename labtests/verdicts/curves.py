@@ -7,6 +7,7 @@ marked, above Kmax each, and between them each by the chance that the curve give
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import ceil, floor, sqrt
 
 from labtests.capabilities.records import MarkingCurve
@@ -105,10 +106,28 @@ def _expected(evidence: Evidence, curve: MarkingCurve, held: int) -> tuple[int, 
     """The fewest and the most marks of so many packets, each in whole cells of CELL_BYTES at most,
     some of which are on their way in or out."""
     frame = frame_bytes(evidence)
-    fewest = [chance(curve, frame * (n - SLACK_PACKETS)) for n in range(held)]
-    most = [chance(curve, (frame + CELL_BYTES) * (n + SLACK_PACKETS)) for n in range(held)]
-    low = sum(fewest) - DEVIATIONS * _deviation(fewest)
-    return max(floor(low), 0), min(ceil(sum(most) + DEVIATIONS * _deviation(most)), held)
+    low, by_chance = _marks(curve, frame, -SLACK_PACKETS, held)
+    least = floor(low - DEVIATIONS * by_chance)
+    high, by_chance = _marks(curve, frame + CELL_BYTES, SLACK_PACKETS, held)
+    return max(least, 0), min(ceil(high + DEVIATIONS * by_chance), held)
+
+
+def _marks(curve: MarkingCurve, each_bytes: int, first: int, held: int) -> tuple[float, float]:
+    """The mean number of marks, and its standard deviation, of `held` packets that meet a queue of
+    `first`, `first` + 1, ... packets. In closed form: `held` is what counters tell, and one that
+    lies tells billions."""
+    kmin, kmax = curve.kmin_bytes, curve.kmax_bytes
+    begins, ends = (min(max(ceil(Fraction(k, each_bytes)) - first, 0), held) for k in (kmin, kmax))
+    ramp = ends - begins
+    if ramp == 0:
+        return float(held - ends), 0.0
+    # on the ramp packet n, 0 to ramp - 1, is above Kmin by `above` + n * each_bytes
+    above = each_bytes * (begins + first) - kmin
+    to_n, to_n2 = ramp * (ramp - 1) // 2, ramp * (ramp - 1) * (2 * ramp - 1) // 6
+    all_above = ramp * above + each_bytes * to_n
+    squares = ramp * above**2 + 2 * above * each_bytes * to_n + each_bytes**2 * to_n2
+    slope = Fraction(curve.pmax_percent) / 100 / (kmax - kmin)
+    return float(held - ends + slope * all_above), sqrt(slope * all_above - slope**2 * squares)
 
 
 def chance(curve: MarkingCurve, length_bytes: float) -> float:
@@ -119,10 +138,6 @@ def chance(curve: MarkingCurve, length_bytes: float) -> float:
         return 1.0
     grown = (length_bytes - curve.kmin_bytes) / (curve.kmax_bytes - curve.kmin_bytes)
     return curve.pmax_percent / 100 * grown
-
-
-def _deviation(chances: list[float]) -> float:
-    return sqrt(sum(p * (1 - p) for p in chances))
 
 
 def _marked(evidence: Evidence) -> int | None:

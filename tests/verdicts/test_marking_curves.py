@@ -1,6 +1,7 @@
 """A marking curve counted from outside: how many of the packets that filled a queue were marked."""
 
 from dataclasses import replace
+from math import sqrt
 
 import pytest
 from handmade import reading
@@ -9,7 +10,7 @@ from test_filled import HELD, OUT, SENT, seen
 from labtests.capabilities import counters as c
 from labtests.capabilities.records import MarkingCurve
 from labtests.verdicts import Outcome, curve_over, marks_by_curve
-from labtests.verdicts.curves import chance
+from labtests.verdicts.curves import _marks, chance
 
 MARKS = ("sw", "p3", "queue", 3, c.QUEUE_MARKED_PACKETS)
 STEP = curve_over(seen(), 3, low=0.5, high=0.5, percent=100)
@@ -63,6 +64,27 @@ def test_what_the_curve_says_passes_and_one_packet_beside_it_does_not(curve, lea
         assert verdict.outcome is Outcome.FAIL
         assert f"marked {count} of the {HELD} packets that filled it" in verdict.because
         assert f"not {least} to {most}: not by Kmin {curve.kmin_bytes} bytes" in verdict.because
+
+
+@pytest.mark.parametrize("kmin_packets", [0.0, 0.3, 40.7, 99.9, 400])
+@pytest.mark.parametrize("kmax_packets", [0, 0.4, 41.2, 100.1, 500])
+@pytest.mark.parametrize(("first", "held"), [(-3, 1), (-3, 250), (3, 250), (0, 100)])
+def test_marks_are_the_sum_of_single_chances(kmin_packets, kmax_packets, first, held):
+    kmin, kmax = (round(1518 * packets) for packets in (kmin_packets, kmin_packets + kmax_packets))
+    curve = MarkingCurve(
+        queue=3, kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=20, weighting_exponent=0
+    )
+    chances = [chance(curve, 1518 * (first + n)) for n in range(held)]
+    mean, deviation = _marks(curve, 1518, first, held)
+    assert mean == pytest.approx(sum(chances))
+    assert deviation == pytest.approx(sqrt(sum(p * (1 - p) for p in chances)), abs=1e-6)
+
+
+def test_a_counter_that_tells_of_billions_is_judged_as_quickly():
+    """A mutation of recorded evidence took 15 GB of memory here."""
+    mean, deviation = _marks(SLOPE, 1518, 3, 2**63)
+    assert mean == pytest.approx(2**63)
+    assert 0 < deviation < 20
 
 
 def test_frames_are_those_of_the_smallest_mtu_that_hosts_have():
