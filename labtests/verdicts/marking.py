@@ -3,12 +3,14 @@ ECN-capable (RFC 3168), however long it is."""
 
 from collections.abc import Iterator
 
+from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, ecn, idle, port_drops
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
+    disagreement,
     fact_of,
     failed,
     missing,
@@ -51,9 +53,21 @@ def _unmarked(evidence: Evidence, controls: tuple[Evidence, ...]) -> Iterator[Fi
             )
         else:
             yield passed(fact)
+    yield from _port_agrees(evidence)
     yield from ecn.marks_came(evidence)
     yield from idle.quiet_queues(evidence, evidence.queues)
     yield idle.quiet_marks(evidence)
+
+
+def _port_agrees(evidence: Evidence) -> Iterator[Finding]:
+    """Where the port counts marks beside its queues, it has none that these have not."""
+    port = evidence.change(evidence.bottleneck, "port", None, c.ECN_MARKED_PACKETS)
+    if port.increase and not any(each.increase for each in ecn.marked(evidence)):
+        yield disagreement(
+            f"{name_of(port)} grew by {port.increase}, and its queues under load marked nothing: "
+            "another queue marks, or one of the two miscounts",
+            fact_of(port, "= 0", "packets"),
+        )
 
 
 def _marked(control: Evidence, key: object) -> bool:

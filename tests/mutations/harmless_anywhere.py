@@ -1,6 +1,6 @@
 """Of all suites, and of several that have little in common."""
 
-from harmless_words import COUNTED, ONE, UDP, Harmless
+from harmless_words import COUNTED, OF_MOMENTS, ONE, UDP, Harmless
 
 DECLARED: tuple[Harmless, ...] = (
     Harmless(
@@ -225,14 +225,6 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(deaf|dcqcn_points.a_sender_speeds|link_|scale).*",
     ),
     Harmless(
-        "congestion is proven by marks, or pauses, without samples",
-        kind="samples",
-        place="bottleneck",
-        counter="forwarded_packets|queue_length_packets",
-        suite="(dcbx|early|mixed|overload|pause|pfc_and|pfc_watchdog|priority_tags|roce_mode|s1_|s2_|"
-        "verbs).*",
-    ),
-    Harmless(
         "pauses from a sender to its switch, of which the sender's NIC tells, too",
         kind="stale|missing|twice or negative|samples",
         place="sender's switch port",
@@ -246,23 +238,10 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(go_back|link_|marking|paths|threshold_from).*",
     ),
     Harmless(
-        "how often a port paused is asked of counters at the end, samples of it of cycles alone",
-        kind="samples",
-        counter="pfc_(rx|tx)_frames",
-        suite="(dcbx|roce_mode|s1_|thresholds|verbs).*",
-    ),
-    Harmless(
         "bytes of what goes to senders, of which packets are counted",
         kind="lost and counted|more",
         place="sender's switch port",
         counter="dropped_bytes",
-    ),
-    Harmless(
-        "samples of a reaction point are asked where its sender was alone and filled no port",
-        kind="samples",
-        place="sender's NIC",
-        counter="rp_.*",
-        suite="(edge|victim).*",
     ),
     Harmless(
         "a queue that has to drop: how much is not asked",
@@ -272,17 +251,16 @@ DECLARED: tuple[Harmless, ...] = (
         suite="(mixed|s3_).*",
     ),
     Harmless(
-        "what was dropped is asked in all, and how long a queue was is not",
-        kind="samples",
-        place="bottleneck",
-        counter="queue_length_packets|dropped_(packets|by_watchdog)",
-        suite="(mixed|overload|scale|pause_timeout).*",
-    ),
-    Harmless(
         "bytes of packets that the queue does not count as dropped",
         kind="lost and counted|more",
         place="bottleneck|between switches",
         counter="dropped_bytes",
-        suite="(link_failure|marking_curve|paths|scheduling).*",
+        suite="(link_failure|marking_curve|paths|scheduling|tcp_|threshold_from).*",
+    ),
+    Harmless(
+        "totals are asked here, of the start and the end of a phase: without one sample all is as "
+        "green",
+        kind="samples",
+        suite=f"(?!{OF_MOMENTS}).*",
     ),
 )

@@ -37,7 +37,7 @@ DECLARED: tuple[Harmless, ...] = (
         "what the switch drops that has lost a way is told, and not judged",
         kind=COUNTED,
         phase="experiment one way fails",
-        place="between switches",
+        place="between switches|cut cable",
         counter="dropped_packets",
         suite="link_failure.*",
     ),
@@ -86,7 +86,7 @@ DECLARED: tuple[Harmless, ...] = (
         "beside these, NICs of RDMA would have missed",
         kind=COUNTED,
         phase="experiment (hosts to one other each|many queue pairs)",
-        place="between switches|.*switch port",
+        place="bottleneck|between switches|.*switch port",
         counter="dropped_bytes|dropped_by_watchdog|buffer_dropped_.*",
         suite="paths.*",
     ),
@@ -100,7 +100,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "by which ways they went is told by ports, however often one was sent again",
-        kind="stale|twice or negative",
+        kind="lost and counted|missing|stale|twice or negative",
         phase="experiment many queue pairs",
         counter=REPEATED,
         suite="paths.*",
@@ -126,5 +126,13 @@ DECLARED: tuple[Harmless, ...] = (
         place="bottleneck",
         counter="forwarded_packets",
         suite="paths.*",
+    ),
+    Harmless(
+        "the cable that is cut, and the ports at both its ends: what they lose meanwhile is the "
+        "failure itself",
+        kind=COUNTED,
+        phase="experiment one way fails",
+        place="cut cable",
+        suite="link_failure.*",
     ),
 )

@@ -63,3 +63,5 @@ UDP = (
 
 STRICT = "(deaf|latency|limited_queue.the_class).*"
 """Suites whose loads only fill a port."""
+OF_MOMENTS = "deadlock|pfc_escape|limited_queue.a_strict|link_failure|marking_curve|scheduling|threshold_from"
+"""Suites that ask what counters told while the traffic ran."""

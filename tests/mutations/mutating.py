@@ -13,6 +13,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.capabilities.readings import Reading
 from labtests.measure.evidence import Evidence, Place
+from labtests.verdicts import path
 
 WRAP = 1 << 32
 NAMED = frozenset(value for value in vars(c).values() if isinstance(value, str))
@@ -63,6 +64,8 @@ def place_of(seen: Evidence, device: str, port: str) -> str:
         for place in places:
             if device == place.device:
                 return f"{role}'s NIC" if port == place.port else f"{role}'s host"
+    if (device, port) in _cut(seen):
+        return "cut cable"
     if (device, port) == seen.bottleneck:
         return "bottleneck"
     if (device, port) in seen.transit:
@@ -71,6 +74,13 @@ def place_of(seen: Evidence, device: str, port: str) -> str:
         if any((device, port) == (p.switch, p.switch_port) for p in places):
             return f"{role}'s switch port"
     return "elsewhere"
+
+
+def _cut(seen: Evidence) -> frozenset[path.Where]:
+    """The ports at both ends of the cables that failed in the phase."""
+    failed = seen.failure.ports if seen.failure and seen.kind == "experiment" else ()
+    cables = path.between_switches(seen) if failed else ()
+    return frozenset(end for ends in cables if not set(failed).isdisjoint(ends) for end in ends)
 
 
 def is_loaded(seen: Evidence, reading: Reading) -> bool:

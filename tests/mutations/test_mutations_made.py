@@ -8,12 +8,12 @@ import pytest
 from capturing import Asked, Call, Case
 from harmless import why_harmless
 from judging import Judge, phases, with_known_changes
-from mutating import KINDS, Mutation
+from mutating import KINDS, Mutation, place_of
 from mutations import LEFT_OUT, ROOT, RUNS, not_captured
 
 from labtests.capabilities import counters as c
 from labtests.experiment.judging import Judged
-from labtests.measure.evidence import Evidence
+from labtests.measure.evidence import Evidence, LinkFailure
 from labtests.verdicts import lossless, sound
 
 
@@ -47,6 +47,21 @@ def test_the_judge_finds_a_packet_that_is_gone_or_dropped(
     drops = [m for m in found if m is not None and m.counter == c.QUEUE_DROPPED_PACKETS and m.load]
     assert drops
     assert not any(judge.green(good, m.seen) for m in drops)
+
+
+@pytest.mark.parametrize(("suite", "excused"), [("scheduling.each", False), ("s1_pfc.x", True)])
+def test_samples_are_excused_where_totals_are_asked(good: Evidence, suite, excused) -> None:
+    gone = Mutation("samples", good, "", "bottleneck", c.QUEUE_FORWARDED_PACKETS)
+    assert bool(why_harmless(suite, gone)) is excused
+
+
+def test_both_ends_of_a_cable_that_failed_are_a_place_of_their_own(good: Evidence) -> None:
+    ends = (("sw", "p8"), ("far", "p1"))
+    way = replace(good, transit=(*ends, ("sw", "p9"), ("far", "p2")))
+    failed = LinkFailure(ports=(ends[0],), shut_s=1.0, open_s=2.0)
+    assert {place_of(replace(way, failure=failed), *end) for end in ends} == {"cut cable"}
+    assert place_of(replace(way, failure=failed), "far", "p2") == "between switches"
+    assert place_of(way, *ends[1]) == "between switches"
 
 
 def test_both_phases_are_mutated(good: Evidence, control: Evidence) -> None:

@@ -48,6 +48,17 @@ def test_no_mark_by_counters_that_count_passes_and_one_mark_fails(keys):
         assert "marked_packets grew by 1" in verdict.because
 
 
+def test_marks_of_a_port_that_its_queues_have_not_are_a_contradiction():
+    none = dict.fromkeys(OF_QUEUES, 0)
+    assert judged(marked({**none, OF_PORT: 0})).outcome is Outcome.PASS
+    assert judged(marked({**none, OF_PORT: None})).outcome is Outcome.PASS  # the queues tell
+    verdict = judged(marked({**none, OF_PORT: 1000}))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "ecn_marked_packets grew by 1000, and its queues under load marked nothing" in (
+        verdict.because
+    )
+
+
 @pytest.mark.parametrize(
     ("seen", "controls", "says"),
     [
