@@ -51,9 +51,7 @@ HURT = (
     r"tx_(carrier|aborted|fifo|dropped).*"
 )
 """Counters of what NICs and cables lose: whatever else a suite claims, it asks for these."""
-REPEATED = (
-    "out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|resp_cqe_.*|roce_adp.*"
-)
+REPEATED = "duplicate_request|out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|resp_cqe_.*|roce_adp.*"
 """Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
     r"(below|classi|dcbx|early|latency|limited|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|"

@@ -59,21 +59,26 @@ def _start(seen: Evidence, reading: Reading) -> int | None:
 
 def place_of(seen: Evidence, device: str, port: str) -> str:
     """What this device or port is to the phase's flows."""
+    at = (device, port)
+    return _of_host(seen, at) or _of_way(seen, at) or "elsewhere"
+
+
+def _of_host(seen: Evidence, at: path.Where) -> str:
     hosts = {"sender": seen.senders, "receiver": (*seen.receivers, seen.receiver)}
     for role, places in hosts.items():
         for place in places:
-            if device == place.device:
-                return f"{role}'s NIC" if port == place.port else f"{role}'s host"
-    if (device, port) in _cut(seen):
-        return "cut cable"
-    if (device, port) == seen.bottleneck:
-        return "bottleneck"
-    if (device, port) in seen.transit:
-        return "between switches"
-    for role, places in hosts.items():
-        if any((device, port) == (p.switch, p.switch_port) for p in places):
-            return f"{role}'s switch port"
-    return "elsewhere"
+            if at[0] == place.device:
+                return f"{role}'s NIC" if at[1] == place.port else f"{role}'s host"
+    return ""
+
+
+def _of_way(seen: Evidence, at: path.Where) -> str:
+    known: dict[path.Where, str] = {}
+    for role, places in (("receiver", (*seen.receivers, seen.receiver)), ("sender", seen.senders)):
+        known |= {(p.switch, p.switch_port): f"{role}'s switch port" for p in places}
+    known |= dict.fromkeys(seen.transit, "between switches") | {seen.bottleneck: "bottleneck"}
+    known |= dict.fromkeys(_cut(seen), "cut cable")
+    return known.get(at, "")
 
 
 def _cut(seen: Evidence) -> frozenset[path.Where]:
