@@ -51,7 +51,10 @@ HURT = (
     r"tx_(carrier|aborted|fifo|dropped).*"
 )
 """Counters of what NICs and cables lose: whatever else a suite claims, it asks for these."""
-REPEATED = "duplicate_request|out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|resp_cqe_.*|roce_adp.*"
+REPEATED = (
+    "duplicate_request|out_of_sequence|packet_seq_err|local_ack_.*|implied_.*|req_cqe_.*|"
+    "resp_cqe_.*|roce_adp.*"
+)
 """Counters of what RDMA missed and sent again: a rate of that is none of a reaction point."""
 UDP = (
     r"(below|classi|dcbx|early|latency|limited|link_|marking|mixed|overload|pause|pfc_watchdog|s1_|"
@@ -61,5 +64,8 @@ UDP = (
 
 STRICT = "(deaf|latency|limited_queue.the_class).*"
 """Suites whose loads only fill a port."""
-OF_MOMENTS = "deadlock|pfc_escape|limited_queue.a_strict|link_failure|marking_curve|scheduling|threshold_from"
+OF_MOMENTS = (
+    "deadlock|pfc_escape|limited_queue.a_strict|link_failure|marking_curve|scheduling|"
+    "threshold_from"
+)
 """Suites that ask what counters told while the traffic ran."""

@@ -50,7 +50,9 @@ def test_the_judge_finds_a_packet_that_is_gone_or_dropped(
 
 
 @pytest.mark.parametrize(("suite", "excused"), [("scheduling.each", False), ("s1_pfc.x", True)])
-def test_samples_are_excused_where_totals_are_asked(good: Evidence, suite, excused) -> None:
+def test_samples_are_excused_where_totals_are_asked(
+    good: Evidence, suite: str, excused: bool
+) -> None:
     gone = Mutation("samples", good, "", "bottleneck", c.QUEUE_FORWARDED_PACKETS)
     assert bool(why_harmless(suite, gone)) is excused
 
