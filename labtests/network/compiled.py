@@ -26,7 +26,10 @@ CALLS: list[Any] = []
 
 
 def _made(function: Function, inline: bool) -> Any:
-    return numba().njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    """Without the wrapper that C would call: it has a copy of all that is inlined, and nobody
+    calls it. (Python's is there: tests call what the network's Python does not.)"""
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return numba().njit(forceinline=inline, **options)(function)
 
 
 def _numba(inline: bool) -> Callable[[Function], Function]:
