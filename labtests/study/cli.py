@@ -114,7 +114,7 @@ def _on_lab(
         recover=where["recover"],
     )
     if plan:
-        for line in labs.planned_on_lab(asked, _told("sweep")):
+        for line in labs.planned_on_lab(asked):
             say(line)
         return
     with _interrupted(ctx):

@@ -137,7 +137,6 @@ def _all_are_known(evidence: Evidence) -> Finding:
     )
     right = [*came, *_drops(evidence)]
     return witnesses.equal_but_for_cnps(
-        evidence,
         "sent by all NICs = received by them + dropped by switches",
         (sent, right),
         witnesses.cnps_of(evidence, places),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
-from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, cnps, goodput, outcome, witnesses
 from labtests.verdicts.outcome import (
     Fact,
@@ -132,10 +132,10 @@ def _recovered(evidence: Evidence) -> Iterator[Finding]:
         f"{flow.sender}: goodput while pressed / alone", beside / before, at_most=HELD_SHARE
     )
     yield outcome.or_unproven(slowed, "it was not slowed")
-    yield _back(evidence, place, flow, after / before)
+    yield _back(evidence, flow, after / before)
 
 
-def _back(evidence: Evidence, place: Place, flow: FlowResult, share: float) -> Finding:
+def _back(evidence: Evidence, flow: FlowResult, share: float) -> Finding:
     """A host that does not send, or pauses, would look the same."""
     fact = Fact(
         name=f"{flow.sender}: goodput in its last row / alone",

@@ -71,7 +71,7 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
         ]
         if any(evidence.has(each) for each in (sent, *got)):
             what = f"sent back = received by the senders, priority {priority}"
-            yield equal_but_for_cnps(evidence, what, ([sent], got), cnps)
+            yield equal_but_for_cnps(what, ([sent], got), cnps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,7 @@ def cnps_of(evidence: Evidence, places: Iterable[Place]) -> Cnps:
 
 
 def equal_but_for_cnps(
-    evidence: Evidence,
-    what: str,
-    sides: tuple[Iterable[Difference], Iterable[Difference]],
-    cnps: Cnps,
+    what: str, sides: tuple[Iterable[Difference], Iterable[Difference]], cnps: Cnps
 ) -> Finding:
     """The same, to the packet; or but for exactly all CNPs, which one end counts in the classes of
     the flows and the other one cannot count apart (came_back)."""
