@@ -1,6 +1,5 @@
 """`labtests check | snapshot | diff`: the commands that read a lab and change nothing."""
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,8 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
     Exit code 0 without a failure, 10 with one, 15 when a device is not reachable.
     """
-    command = importlib.import_module("labtests.check.command")
+    from labtests.check import command
+
     options["testbed"] = load(_meant(options["testbed"], options["dry_run"]))
     ctx.exit(command.run(command.CheckRequest(**options), say, tell))
 
@@ -70,7 +70,8 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 
     Changes nothing (docs/snapshot.md). Exit code 15 when a device is not reachable.
     """
-    command = importlib.import_module("labtests.recovery.snapshot.command")
+    from labtests.recovery.snapshot import command
+
     lab = load(_meant(testbed, dry_run))
     try:
         command.snapshot(lab, out=out, dry_run=dry_run, say=say)
@@ -90,7 +91,8 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
 
     A run stands for what it found; of one run A alone: between before and after. Exit code 1 when
     something differs."""
-    command = importlib.import_module("labtests.recovery.snapshot.command")
+    from labtests.recovery.snapshot import command
+
     ctx.exit(command.diff(places, as_json=as_json, say=say))
 
 
@@ -120,8 +122,8 @@ def watch(ctx: click.Context, /, **options: Any) -> None:
 
     Rate, queue, pauses, marks and drops, until Ctrl-C.
     """
-    command = importlib.import_module("labtests.watching.command")
-    export = importlib.import_module("labtests.watching.export")
+    from labtests.watching import command, export
+
     port, address = options.pop("metrics_port"), options.pop("metrics_address")
     wanted = export.WantedExports(
         record=options.pop("record"),

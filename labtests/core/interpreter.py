@@ -2,14 +2,19 @@
 
 Anybody may have put a module or settings of one there: it may be /tmp, or another user's folder."""
 
+import importlib
 import os
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+
+from labtests.core.errors import LabError
 
 _ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
 _SAFE = "PYTHONSAFEPATH"
+_EXTRAS = frozenset({"asyncssh", "numba", "numpy"})
 
 
 def module_command(module: str, *words: str, options: Collection[str] = ()) -> list[str]:
@@ -50,3 +55,19 @@ def at_root() -> Iterator[None]:
     finally:
         os.fchdir(here)
         os.close(here)
+
+
+def simulation(module: str) -> ModuleType:
+    """A module of the network or the simulated lab. Raises LabError for a package that is an extra
+    of this project and not installed. What they import (numba's settings, a linker that asyncssh
+    runs) would take files of the current directory."""
+    try:
+        with at_root():
+            return importlib.import_module(f"labtests.{module}")
+    except ModuleNotFoundError as error:
+        if error.name not in _EXTRAS:
+            raise
+        raise LabError(
+            f"the simulated lab needs the package {error.name}, which is not installed\n"
+            "  remedy: pip install 'labtests[simlab]'; in a clone: make setup"
+        ) from error
