@@ -11,15 +11,16 @@ from labtests.core.output import say, tell
 from labtests.inventory import Readable, chosen, load, located
 
 UNREACHABLE = 15
-
-
-@click.command()
-@click.option(
+TESTBED = click.option(
     "--testbed",
     envvar="LABTESTS_TESTBED",
     required=True,
     help="Testbed file, or the name of one in testbeds/.",
 )
+
+
+@click.command()
+@TESTBED
 @click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
 @click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
 @click.option(
@@ -51,12 +52,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
 
 @click.command()
-@click.option(
-    "--testbed",
-    envvar="LABTESTS_TESTBED",
-    required=True,
-    help="Testbed file, or the name of one in testbeds/.",
-)
+@TESTBED
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -102,12 +98,7 @@ def _meant(testbed: str, dry_run: bool) -> Readable | Path:
 
 
 @click.command()
-@click.option(
-    "--testbed",
-    envvar="LABTESTS_TESTBED",
-    required=True,
-    help="Testbed file, or the name of one in testbeds/.",
-)
+@TESTBED
 @click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
 @click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
 @click.option("--seconds", type=click.FloatRange(1, 604800), help="End after so long.")
