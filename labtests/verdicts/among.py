@@ -24,6 +24,7 @@ from labtests.verdicts import (
     sound,
     witnesses,
 )
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -313,7 +314,7 @@ def _all_paused(evidence: Evidence) -> Iterator[Finding]:
         if sent.increase is None:
             yield missing(sent, f"> {least:.3g}", "frames")
             continue
-        fact = outcome.fact_of(sent, f"> {least:.3g}", "frames", margin=sent.increase - least)
+        fact = outcome.fact_of(sent, Bound(said=f"> {least:.3g}", least=least), "frames")
         few = f"{name_of(sent)} grew by {sent.increase} only: nothing pressed on {place.device}"
         yield passed(fact) if sent.increase > least else unproven(few, fact)
         yield witnesses.pauses_agree(evidence, place)

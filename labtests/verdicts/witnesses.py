@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import path
+from labtests.verdicts.bounds import NONE, Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     disagreement,
     fact_of,
+    held_to,
     missing,
     name_of,
     names_of,
@@ -160,12 +161,15 @@ def marks_agree(evidence: Evidence) -> Finding:
     if not exact.because or not before or marked.increase is None or seen.increase is None:
         return exact
     most = marked.increase + sum(d.increase or 0 for d in before)
-    fact = Fact(
-        name="CE packets that the NP saw",
-        measured=seen.increase,
-        bound=f">= {marked.increase} marked at the bottleneck, <= {most} with those before it",
-        unit="packets",
-        margin=min(seen.increase - marked.increase, most - seen.increase),
+    fact = held_to(
+        "CE packets that the NP saw",
+        seen.increase,
+        Bound(
+            said=f">= {marked.increase} marked at the bottleneck, <= {most} with those before it",
+            least=marked.increase,
+            most=most,
+        ),
+        "packets",
     )
     return passed(fact) if marked.increase <= seen.increase <= most else exact
 
@@ -307,9 +311,7 @@ def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) ->
             return missing(difference, "known", "packets")
     a, b = (sum(d.increase or 0 for d in side) for side in (left, right))
     note = f"{_sum(left)} = {a}; {_sum(right)} = {b}"
-    fact = Fact(
-        name=what, measured=a - b, bound="= 0", unit="packets", margin=-abs(a - b), note=note
-    )
+    fact = held_to(what, a - b, NONE, "packets", note)
     return passed(fact) if a == b else unequal(fact)
 
 
