@@ -211,14 +211,9 @@ def _all_came(seen: Evidence, port: path.Where) -> Finding:
     stray = sum(_grown(seen, port).values()) - total
     where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
     counting = f"{'priorities' if _is_nic(seen, port) else 'queues'}{where}"
-    fact = Fact(
-        name=f"packets through all {counting}, {seen.name}",
-        measured=total,
-        bound=f"= {sent}",
-        unit="packets",
-        margin=0,
-        note=f"and {stray} of others" if stray else "",
-    )
+    note = f"and {stray} of others" if stray else ""
+    name = f"packets through all {counting}, {seen.name}"
+    fact = held_to(name, total, exactly(sent), "packets", note)
     if sent and total == sent:
         return passed(fact)
     return unproven(

@@ -293,7 +293,7 @@ def _dropped(evidence: Evidence) -> int:
 def _no_retransmission(difference: Difference, dropped: int) -> Finding:
     if difference.increase is None:
         return missing(difference, "= 0", "events")
-    fact = fact_of(difference, "= 0", "events", margin=0)
+    fact = fact_of(difference, NONE, "events")
     if difference.increase:
         said = f"{name_of(difference)} grew by {difference.increase}"
         if dropped:
