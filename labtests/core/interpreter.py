@@ -14,7 +14,7 @@ from labtests.core.errors import LabError
 
 _ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
 _SAFE = "PYTHONSAFEPATH"
-_EXTRAS = frozenset({"asyncssh", "numba", "numpy"})
+_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
 
 def module_command(module: str, *words: str, options: Collection[str] = ()) -> list[str]:
@@ -57,17 +57,21 @@ def at_root() -> Iterator[None]:
         os.close(here)
 
 
-def simulation(module: str) -> ModuleType:
-    """A module of the network or the simulated lab. Raises LabError for a package that is an extra
-    of this project and not installed. What they import (numba's settings, a linker that asyncssh
-    runs) would take files of the current directory."""
+def of_extra(module: str, packages: Collection[str], needs: str, extras: str) -> ModuleType:
+    """A module of ours. Raises LabError for one of these packages that is not installed."""
     try:
-        with at_root():
-            return importlib.import_module(f"labtests.{module}")
+        return importlib.import_module(f"labtests.{module}")
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+        if error.name not in packages:
             raise
         raise LabError(
-            f"the simulated lab needs the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab]'; in a clone: make setup"
+            f"{needs} the package {error.name}, which is not installed\n"
+            f"  remedy: pip install 'labtests[{extras}]'; in a clone: make setup"
         ) from error
+
+
+def simulation(module: str) -> ModuleType:
+    """A module of the network or the simulated lab. What they import (numba's settings, a linker
+    that asyncssh runs) would take files of the current directory."""
+    with at_root():
+        return of_extra(module, _PACKAGES, "the simulated lab needs", "simlab")

@@ -1,6 +1,5 @@
 """The command line: `labtests sweep SWEEP.yaml`, `labtests sweep show`, `labtests tune`."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import Any
 
 import click
 
-from labtests.core.errors import LabError
 from labtests.core.figure_file import KINDS
+from labtests.core.interpreter import of_extra
 from labtests.core.output import say, tell
 from labtests.core.signals import as_ctrl_c
 from labtests.inventory import chosen, located
@@ -21,15 +20,7 @@ INTERRUPTED = 130
 
 def _room(name: str) -> Any:
     """A module of this room. Raises LabError for a package that is an extra and not installed."""
-    try:
-        return importlib.import_module(f"labtests.study.{name}")
-    except ModuleNotFoundError as error:
-        if error.name not in PACKAGES:
-            raise
-        raise LabError(
-            f"studies need the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab,study]'; in a clone: make setup"
-        ) from error
+    return of_extra(f"study.{name}", PACKAGES, "studies need", "simlab,study")
 
 
 class _SweepGroup(click.Group):
