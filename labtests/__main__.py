@@ -11,7 +11,6 @@ Every option is also an environment variable, e.g. LABTESTS_SIMLAB_SERVE_SEED.
 """
 
 import errno
-import importlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,10 +21,11 @@ import click
 
 from labtests import __version__
 from labtests.cli import states
-from labtests.cli.network import network, simulation
+from labtests.cli.network import network
 from labtests.cli.new import new
 from labtests.cli.runs import journal, open_page, render
 from labtests.core.errors import InventoryError, LabError
+from labtests.core.interpreter import simulation
 from labtests.core.output import clean, say, tell
 from labtests.core.printable import for_terminal
 from labtests.core.seeds import SEED_AT_MOST
@@ -164,7 +164,8 @@ def show(file: str) -> None:
 
     Defaults and groups are applied.
     """
-    tables = importlib.import_module("labtests.inventory.tables")
+    from labtests.inventory import tables
+
     tables.show(load(located(file)))
 
 
@@ -260,11 +261,11 @@ def restore(ctx: click.Context, /, **options: Any) -> None:
     if options["testbed"] is not None:
         options["testbed"] = load(chosen(options["testbed"]))
     agree = _agree if not options.pop("yes") else lambda told: True
-    of_snapshots = importlib.import_module("labtests.recovery.restoring")
-    if of_snapshots.is_meant(options["runs"]):
+    from labtests.recovery import command, restoring
+
+    if restoring.is_meant(options["runs"]):
         place = Path(options["runs"][0])
-        ctx.exit(of_snapshots.reinstate(place, testbed=options["testbed"], say=say, agree=agree))
-    command = importlib.import_module("labtests.recovery.command")
+        ctx.exit(restoring.reinstate(place, testbed=options["testbed"], say=say, agree=agree))
     ctx.exit(command.restore(command.RecoveryRequest(**options, agree=agree), say))
 
 

@@ -4,7 +4,6 @@ By routes as they would be (all shortest paths), for a switch is not asked for i
 changing routes: `labtests topology`.
 """
 
-import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -63,8 +62,8 @@ def _warned(testbed: Testbed, lossless: Lossless, beside: frozenset[str] = froze
     """The first cycle that is not all on switches of `beside` (wording.Warned), or None."""
     if not any(lossless.values()):
         return None
-    wording: Any = importlib.import_module("labtests.topology.wording")
-    of_testbed: Any = importlib.import_module("labtests.topology.of_testbed")
+    from labtests.topology import of_testbed, wording
+
     fabric = of_testbed.fabric_of(testbed, everywhere=frozenset(), lossless=lossless)
     return wording.warned(fabric, beside)
 

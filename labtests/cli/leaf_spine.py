@@ -8,11 +8,10 @@ from typing import Any
 import yaml
 
 from labtests.core.errors import LabError
+from labtests.inventory.schema import FASTEST_GBIT_PER_S, SLOWEST_GBIT_PER_S
 
 HOST_PORT = "ens1f0np0"
 HOST_NETWORK = IPv4Network("10.64.0.0/16")
-SLOWEST, FASTEST = 0.001, 3200
-"""As testbed files have it, in Gb/s."""
 _HOST_CABLE_M, _LEAF_CABLE_M = 3, 20
 
 
@@ -37,8 +36,10 @@ class LeafSpine:
                 "two tiers\n  remedy: three hosts, two leaves with a host each and one spine"
             )
         for gbit_per_s in (self.host_gbit_per_s, self.spine_gbit_per_s):
-            if not SLOWEST <= gbit_per_s <= FASTEST:
-                raise LabError(f"{gbit_per_s:g} Gb/s: give {SLOWEST} to {FASTEST}")
+            if not SLOWEST_GBIT_PER_S <= gbit_per_s <= FASTEST_GBIT_PER_S:
+                raise LabError(
+                    f"{gbit_per_s:g} Gb/s: give {SLOWEST_GBIT_PER_S} to {FASTEST_GBIT_PER_S}"
+                )
         if "{}" not in self.down or "{}" not in self.up:
             raise LabError(
                 f"{self.down!r} and {self.up!r}: ports need {{}} where their number goes\n"

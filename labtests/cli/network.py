@@ -1,43 +1,24 @@
 """`labtests network run | validate | figures`: the packet network by itself."""
 
-import importlib
 import json
 import os
 import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
 from labtests.core.errors import LabError
 from labtests.core.figure_file import KINDS, check_name, write_figure
-from labtests.core.interpreter import at_root
+from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
 from labtests.core.seeds import SEED_AT_MOST
 from labtests.core.signals import Noted, noted
 
-PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 TELLING_S = 5.0
 """So often a long run says how far it is."""
-
-
-def simulation(module: str) -> ModuleType:
-    """A module of the network or the simulated lab. Raises LabError for a package that is an extra
-    of this project and not installed. What they import (numba's settings, a linker that asyncssh
-    runs) would take files of the current directory."""
-    try:
-        with at_root():
-            return importlib.import_module(f"labtests.{module}")
-    except ModuleNotFoundError as error:
-        if error.name not in PACKAGES:
-            raise
-        raise LabError(
-            f"the simulated lab needs the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab]'; in a clone: make setup"
-        ) from error
 
 
 class Teller:

@@ -1,6 +1,5 @@
 """`labtests new suite`, `labtests new testbed`: files to begin with, which run as they are."""
 
-import importlib
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 from labtests.cli.leaf_spine import LeafSpine
 from labtests.core.errors import LabError
 from labtests.core.output import say
+from labtests.inventory import Readable, load
 
 SKELETON = "suite.txt"
 LONGEST = 60
@@ -68,16 +68,16 @@ def testbed(file: Path, gbit: float, spine_gbit: float, **shape: Any) -> None:
 
 def _expect_switches(platform: str) -> None:
     """Raises LabError where no switch is of this platform."""
-    drivers = importlib.import_module("labtests.drivers")
-    if drivers.driver_module(platform).KIND != "switch":
+    from labtests.drivers import driver_module
+
+    if driver_module(platform).KIND != "switch":
         raise LabError(f"{platform} is a platform of hosts, not of switches (docs/testbeds.md)")
 
 
 def _expect_valid(file: Path, text: str) -> None:
     """Raises LabError with the first mistake that `labtests validate` would find."""
-    inventory = importlib.import_module("labtests.inventory")
     try:
-        inventory.load(inventory.Readable(file, lambda *_, **__: text.encode()))
+        load(Readable(file, lambda *_, **__: text.encode()))
     except LabError as error:
         first = str(error).splitlines()[0]
         raise LabError(f"of these options comes no testbed file: {first}") from error

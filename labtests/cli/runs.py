@@ -1,6 +1,5 @@
 """`labtests render | open | journal`: what a run left, looked at again."""
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,12 +43,13 @@ def _newest(run: str) -> Path | None:
 @click.argument("run_folder", type=click.Path(path_type=Path))
 def render(run_folder: Path) -> None:
     """Render RUN_FOLDER/run.json again, to RUN_FOLDER/rendered.html."""
-    report = importlib.import_module("labtests.report")
+    from labtests import report  # with SQLAlchemy behind them
+    from labtests.history.background import background
+    from labtests.history.entering import place_of
+
     run = report.read_run(run_folder)
     target = run_folder / "rendered.html"
-    where = importlib.import_module("labtests.history.entering").place_of(REPORTS)
-    history = importlib.import_module("labtests.history.background")
-    known = history.background(where, run, run_folder)
+    known = background(place_of(REPORTS), run, run_folder)
     past = report.past_of(run, known, report.earlier_run(run, run_folder.resolve().parent))
     journal = Chronicle.of(run_folder)
     write_told(target, report.page(run, past=past, journal=journal))

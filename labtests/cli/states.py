@@ -1,6 +1,5 @@
 """`labtests check | snapshot | diff`: the commands that read a lab and change nothing."""
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,16 @@ from labtests.core.output import say, tell
 from labtests.inventory import Readable, chosen, load, located
 
 UNREACHABLE = 15
-
-
-@click.command()
-@click.option(
+TESTBED = click.option(
     "--testbed",
     envvar="LABTESTS_TESTBED",
     required=True,
     help="Testbed file, or the name of one in testbeds/.",
 )
+
+
+@click.command()
+@TESTBED
 @click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
 @click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
 @click.option(
@@ -45,18 +45,14 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 
     Exit code 0 without a failure, 10 with one, 15 when a device is not reachable.
     """
-    command = importlib.import_module("labtests.check.command")
+    from labtests.check import command
+
     options["testbed"] = load(_meant(options["testbed"], options["dry_run"]))
     ctx.exit(command.run(command.CheckRequest(**options), say, tell))
 
 
 @click.command()
-@click.option(
-    "--testbed",
-    envvar="LABTESTS_TESTBED",
-    required=True,
-    help="Testbed file, or the name of one in testbeds/.",
-)
+@TESTBED
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -70,7 +66,8 @@ def snapshot(ctx: click.Context, testbed: str, out: Path | None, dry_run: bool) 
 
     Changes nothing (docs/snapshot.md). Exit code 15 when a device is not reachable.
     """
-    command = importlib.import_module("labtests.recovery.snapshot.command")
+    from labtests.recovery.snapshot import command
+
     lab = load(_meant(testbed, dry_run))
     try:
         command.snapshot(lab, out=out, dry_run=dry_run, say=say)
@@ -90,7 +87,8 @@ def diff(ctx: click.Context, places: Sequence[Path], as_json: bool) -> None:
 
     A run stands for what it found; of one run A alone: between before and after. Exit code 1 when
     something differs."""
-    command = importlib.import_module("labtests.recovery.snapshot.command")
+    from labtests.recovery.snapshot import command
+
     ctx.exit(command.diff(places, as_json=as_json, say=say))
 
 
@@ -100,12 +98,7 @@ def _meant(testbed: str, dry_run: bool) -> Readable | Path:
 
 
 @click.command()
-@click.option(
-    "--testbed",
-    envvar="LABTESTS_TESTBED",
-    required=True,
-    help="Testbed file, or the name of one in testbeds/.",
-)
+@TESTBED
 @click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
 @click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
 @click.option("--seconds", type=click.FloatRange(1, 604800), help="End after so long.")
@@ -120,8 +113,8 @@ def watch(ctx: click.Context, /, **options: Any) -> None:
 
     Rate, queue, pauses, marks and drops, until Ctrl-C.
     """
-    command = importlib.import_module("labtests.watching.command")
-    export = importlib.import_module("labtests.watching.export")
+    from labtests.watching import command, export
+
     port, address = options.pop("metrics_port"), options.pop("metrics_address")
     wanted = export.WantedExports(
         record=options.pop("record"),

@@ -2,14 +2,19 @@
 
 Anybody may have put a module or settings of one there: it may be /tmp, or another user's folder."""
 
+import importlib
 import os
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
+
+from labtests.core.errors import LabError
 
 _ROOT = str(Path(__file__).resolve().parents[2])  # a checkout runs without being installed, too
 _SAFE = "PYTHONSAFEPATH"
+_PACKAGES = frozenset({"asyncssh", "numba", "numpy"})
 
 
 def module_command(module: str, *words: str, options: Collection[str] = ()) -> list[str]:
@@ -50,3 +55,23 @@ def at_root() -> Iterator[None]:
     finally:
         os.fchdir(here)
         os.close(here)
+
+
+def of_extra(module: str, packages: Collection[str], needs: str, extras: str) -> ModuleType:
+    """A module of ours. Raises LabError for one of these packages that is not installed."""
+    try:
+        return importlib.import_module(f"labtests.{module}")
+    except ModuleNotFoundError as error:
+        if error.name not in packages:
+            raise
+        raise LabError(
+            f"{needs} the package {error.name}, which is not installed\n"
+            f"  remedy: pip install 'labtests[{extras}]'; in a clone: make setup"
+        ) from error
+
+
+def simulation(module: str) -> ModuleType:
+    """A module of the network or the simulated lab. What they import (numba's settings, a linker
+    that asyncssh runs) would take files of the current directory."""
+    with at_root():
+        return of_extra(module, _PACKAGES, "the simulated lab needs", "simlab")

@@ -1,7 +1,6 @@
 """The command line of the history: `labtests history list | show | trend | flaky | import`, and
 `labtests compare`."""
 
-import importlib
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -48,7 +47,9 @@ def history() -> None:
 )
 def list_runs(where: str, testbed: str, backend: str, most: int) -> None:
     """One line for each run."""
-    _lines(_command().listed(where, testbed=testbed, backend=backend, most=most))
+    from labtests.history import command
+
+    _lines(command.listed(where, testbed=testbed, backend=backend, most=most))
 
 
 @history.command()
@@ -59,7 +60,9 @@ def show(where: str, run: str) -> None:
 
     A number of the list, a run's folder, or the name of one.
     """
-    _lines(_command().shown(where, run))
+    from labtests.history import command
+
+    _lines(command.shown(where, run))
 
 
 @history.command()
@@ -72,7 +75,8 @@ def show(where: str, run: str) -> None:
 )
 def trend(where: str, **asked: Any) -> None:
     """Figures that moved, since when, and what changed that day."""
-    command = _command()
+    from labtests.history import command
+
     _lines(command.trends(where, command.TrendRequest(**asked)))
 
 
@@ -81,7 +85,9 @@ def trend(where: str, **asked: Any) -> None:
 @_of_lab
 def flaky(where: str, testbed: str, backend: str) -> None:
     """Outcomes that changed while lab and suites did not."""
-    _lines(_command().flaky_suites(where, testbed=testbed, backend=backend))
+    from labtests.history import command
+
+    _lines(command.flaky_suites(where, testbed=testbed, backend=backend))
 
 
 @history.command(name="import")
@@ -95,7 +101,8 @@ def import_runs(ctx: click.Context, /, where: str, folders: Sequence[Path]) -> N
 
     Exit code 1 when the run.json of one cannot be read.
     """
-    entering = importlib.import_module("labtests.history.entering")
+    from labtests.history import entering
+
     ctx.exit(0 if entering.enter_folders(list(folders), where, say) else 1)
 
 
@@ -113,7 +120,9 @@ def site(where: str, out: Path) -> None:
 
     Labs, suites by nights, what moved, the last red of each suite.
     """
-    _lines(_command().site(where, out))
+    from labtests.history import command
+
+    _lines(command.site(where, out))
 
 
 @click.command()
@@ -135,7 +144,9 @@ def compare(ctx: click.Context, /, where: str, old: str, new: str, most: int) ->
     list`, or the name of a run's folder. Exit code 1 when something is worse: an outcome, or a
     margin of which less than two thirds are left.
     """
-    lines, worse = _command().compared(where, old, new, most=most)
+    from labtests.history import command
+
+    lines, worse = command.compared(where, old, new, most=most)
     _lines(lines)
     ctx.exit(1 if worse else 0)
 
@@ -150,7 +161,9 @@ def metrics() -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def write(where: str, file: Path) -> None:
     """Write FILE for node_exporter's textfile collector."""
-    importlib.import_module("labtests.history.metrics").write_metrics(where, file)
+    from labtests.history.metrics import write_metrics
+
+    write_metrics(where, file)
 
 
 @metrics.command()
@@ -159,7 +172,8 @@ def write(where: str, file: Path) -> None:
 @click.option("--port", type=click.IntRange(1, 65535), default=9797, show_default=True)
 def serve(where: str, address: str, port: int) -> None:
     """Answer Prometheus until a signal comes."""
-    of_metrics = importlib.import_module("labtests.history.metrics")
+    from labtests.history import metrics as of_metrics
+
     with noted() as signalled:
         server = of_metrics.serve(where, address, port)
         say(f"http://{address}:{port}/metrics")
@@ -184,7 +198,8 @@ def prune(keep: str, keep_red: bool, only_list: bool, reports: Path) -> None:
     The newest run of each lab stays, as do runs that have left changes on a lab. The history keeps
     what it has of all of them.
     """
-    pruning = importlib.import_module("labtests.history.pruning")
+    from labtests.history import pruning
+
     rule = pruning.Rule.of(keep, keep_red=keep_red, only_list=only_list)
     pruning.prune(reports, rule, datetime.now(UTC), say)
 
@@ -192,7 +207,3 @@ def prune(keep: str, keep_red: bool, only_list: bool, reports: Path) -> None:
 def _lines(lines: Sequence[str]) -> None:
     for line in lines:
         say(line)
-
-
-def _command() -> Any:
-    return importlib.import_module("labtests.history.command")  # with SQLAlchemy behind it

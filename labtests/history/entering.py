@@ -1,6 +1,5 @@
 """A run that has ended is entered; whatever goes wrong there is said, and fails no run."""
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,8 +49,10 @@ def update_site(where: str, reports: Path, say: Say) -> None:
     if not (folder := reports / SITE).is_dir():
         return
     try:
+        from labtests.history.site import write_site
+
         with History.open(where) as history:
-            importlib.import_module("labtests.history.site").write_site(history, folder)
+            write_site(history, folder)
     except Exception as error:  # noqa: BLE001 no run fails of its pages
         say(f"{folder} is not written: {_told(error)}")
 

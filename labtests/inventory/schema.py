@@ -21,6 +21,10 @@ from labtests.inventory.names import (
 )
 from labtests.inventory.testbed import LEASE_EXPIRES_AFTER_S, LEASE_PATH, LONGEST_INTERFACE
 
+SLOWEST_GBIT_PER_S, FASTEST_GBIT_PER_S = 0.001, 3200
+GbitPerS = Annotated[float, Field(ge=SLOWEST_GBIT_PER_S, le=FASTEST_GBIT_PER_S)]
+CableM = Annotated[float, Field(gt=0, le=100_000)]
+
 
 class _TestbedForm(BaseModel):
     """Strict: no conversions, no unknown keys."""
@@ -166,10 +170,10 @@ class LinkForm(_TestbedForm):
     between: Annotated[list[EndpointText], Field(min_length=2, max_length=2)] = Field(
         description="Two ports, each Device:interface."
     )
-    speed_gbit_per_s: Annotated[float, Field(ge=0.001, le=3200)] = Field(
+    speed_gbit_per_s: GbitPerS = Field(
         description="The speed the link runs at, which may be below what the port can do."
     )
-    length_m: Annotated[float, Field(gt=0, le=100_000)] = Field(description="Cable length.")
+    length_m: CableM = Field(description="Cable length.")
 
 
 class LeaseForm(_TestbedForm):

@@ -1,6 +1,5 @@
 """The command line of the lease: `labtests lock | unlock | who`."""
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,8 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     TESTBED is a file, or the name of one in testbeds/. A run that goes on is not interrupted: then
     the exit code is 15, with who has the lab.
     """
-    command = _command()
+    from labtests.lease import command
+
     ctx.exit(command.lock(_testbed(testbed), command.LeaseRequest(**options), say))
 
 
@@ -34,7 +34,8 @@ def lock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
 @click.pass_context
 def unlock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
     """Let others use TESTBED again. Exit code 15 when it is not your lock."""
-    command = _command()
+    from labtests.lease import command
+
     ctx.exit(command.unlock(_testbed(testbed), command.LeaseRequest(**options), say))
 
 
@@ -43,12 +44,12 @@ def unlock(ctx: click.Context, /, testbed: str | None, **options: Any) -> None:
 @click.pass_context
 def who(ctx: click.Context, /, testbed: str | None) -> None:
     """Say who has TESTBED, since when and why. Exit code 0, also when somebody has."""
-    ctx.exit(_command().who(_testbed(testbed), say))
+    from labtests.lease import command
 
-
-def _command() -> Any:
-    return importlib.import_module("labtests.lease.command")  # with all of SSH behind it
+    ctx.exit(command.who(_testbed(testbed), say))
 
 
 def _testbed(text: str | None) -> Testbed:
-    return load(chosen(text) if text else _command().only_testbed(Path("testbeds")))
+    from labtests.lease.command import only_testbed
+
+    return load(chosen(text) if text else only_testbed(Path("testbeds")))

@@ -1,8 +1,6 @@
 """The command line: `labtests linuxlab up | down | status`."""
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import click
 
@@ -27,7 +25,9 @@ def linuxlab() -> None:
 @TESTBED
 def up(testbed: str | None) -> None:
     """Make the lab that TESTBED describes, or repair it. Needs root."""
-    _command().up(load(_meant(testbed)), say)
+    from labtests.linuxlab import command
+
+    command.up(load(_meant(testbed)), say)
 
 
 @linuxlab.command()
@@ -37,7 +37,9 @@ def down(testbed: str | None) -> None:
 
     TESTBED is a file, or the lab's name; nothing of the lab is left.
     """
-    _command().down(_name(testbed), say)
+    from labtests.linuxlab import command
+
+    command.down(_name(testbed), say)
 
 
 @linuxlab.command()
@@ -45,11 +47,9 @@ def down(testbed: str | None) -> None:
 @click.pass_context
 def status(ctx: click.Context, testbed: str | None) -> None:
     """Say of each device of TESTBED whether it is as it should be. Exit code 10 when one is not."""
-    ctx.exit(_command().status(load(_meant(testbed)), say))
+    from labtests.linuxlab import command
 
-
-def _command() -> ModuleType:
-    return importlib.import_module("labtests.linuxlab.command")  # with all of SSH behind it
+    ctx.exit(command.status(load(_meant(testbed)), say))
 
 
 def _meant(text: str | None) -> Readable:

@@ -28,7 +28,7 @@ def up(testbed: Testbed, say: Say) -> None:
         ledger = ledger_of(plan.name)
     assert ledger is not None
     for box in plan.boxes:
-        say(_line(plan, box))
+        say(_line(box))
     _say_lacking(ledger, say)
     say(f"{plan.name} is up ({time.monotonic() - since:.1f} s)")
     say(f"log in: ssh -F {plan.folder}/ssh_config {plan.boxes[0].name}")
@@ -57,9 +57,9 @@ def status(testbed: Testbed, say: Say) -> int:
     wrong = _whole(plan, ledger)
     for box in plan.boxes:
         problems = [finding.problem for finding in box_findings(plan, ledger, box)]
-        answer = sshd_finding(plan, ledger, box)
+        answer = sshd_finding(ledger, box)
         problems += [answer.problem] if answer is not None else []
-        say(f"{box.name}: WRONG: {'; '.join(problems)}" if problems else _line(plan, box))
+        say(f"{box.name}: WRONG: {'; '.join(problems)}" if problems else _line(box))
         wrong += problems
     _say_lacking(ledger, say)
     if wrong:
@@ -78,7 +78,7 @@ def _whole(plan: LinuxLabPlan, ledger: Ledger) -> list[str]:
     return problems + ([] if ledger.complete else ["its last `up` was interrupted"])
 
 
-def _line(plan: LinuxLabPlan, box: Box) -> str:
+def _line(box: Box) -> str:
     rates = ", ".join(
         f"{port.interface} {port.rate_bits_per_s / 1e6:g} Mbit/s" for port in box.ports
     )

@@ -86,7 +86,7 @@ def box_findings(plan: LinuxLabPlan, ledger: Ledger, box: Box) -> Iterator[Linux
     yield from (LinuxLabFinding(box.name, problem) for problem in problems)
 
 
-def sshd_finding(plan: LinuxLabPlan, ledger: Ledger, box: Box) -> LinuxLabFinding | None:
+def sshd_finding(ledger: Ledger, box: Box) -> LinuxLabFinding | None:
     """Whether the box's sshd lets the runner in, with the key of this lab, and is the box's own."""
     if not alive(ledger.runners.get(box.name)):
         return LinuxLabFinding(box.name, f"its sshd ({box.spoken}) does not run")

@@ -61,7 +61,7 @@ def findings(plan: LinuxLabPlan, ledger: Ledger) -> list[LinuxLabFinding]:
     """Everything that is not as it should be."""
     wrong = list(network_findings(plan, ledger))
     damaged = {finding.device for finding in wrong}
-    answers = (sshd_finding(plan, ledger, box) for box in plan.boxes if box.name not in damaged)
+    answers = (sshd_finding(ledger, box) for box in plan.boxes if box.name not in damaged)
     return wrong + [finding for finding in answers if finding is not None]
 
 
@@ -282,7 +282,7 @@ def _servers(plan: LinuxLabPlan, ledger: Ledger) -> None:
     started = []
     for box in plan.boxes:
         runner = ledger.runners.get(box.name)
-        if alive(runner) and sshd_finding(plan, ledger, box) is None:
+        if alive(runner) and sshd_finding(ledger, box) is None:
             continue
         end_all([], {box_folder(plan, box): runner} if runner else {})
         ledger.runners[box.name] = start(plan, box)

@@ -1,6 +1,5 @@
 """The command line of nights: `labtests night`."""
 
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -27,5 +26,6 @@ def night(ctx: click.Context, /, **options: Any) -> None:
     Labs run side by side, each in processes of its own. Exit code: that of the worst run; 5 when
     one was left out, 130, 143 or 129 when the night was ended by Ctrl-C, SIGTERM or SIGHUP.
     """
-    command = importlib.import_module("labtests.night.command")
+    from labtests.night import command
+
     ctx.exit(command.night(command.NightRequest(**options), say))

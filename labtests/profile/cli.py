@@ -1,6 +1,5 @@
 """The command line of profiles: `labtests profile check | schema | rules`, `plan` and `apply`."""
 
-import importlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -60,8 +59,9 @@ def _locks(lab: Testbed | None, found: Profile) -> Iterator[tuple[str, str]]:
     """Cyclic buffer dependencies that a profile makes: level (a note: on purpose) and text."""
     if lab is None or not found.form.lossless:
         return
-    deadlock: Any = importlib.import_module("labtests.check.deadlock")
-    for told in deadlock.of_priorities(lab, frozenset(found.form.lossless)):
+    from labtests.check.deadlock import of_priorities
+
+    for told in of_priorities(lab, frozenset(found.form.lossless)):
         remedy = f"; remedy: {told.remedy}" if told.remedy else ""
         yield told.level, f"{found.file}: on {lab.name}: {told.finding}{remedy}"
 
@@ -169,8 +169,9 @@ def apply(ctx: click.Context, /, **options: Any) -> None:
 
 
 def _run(options: dict[str, Any], *, changes: bool) -> int:
-    command: Any = importlib.import_module("labtests.profile.command")
-    opening: Any = importlib.import_module("labtests.recovery.opening")
+    from labtests.profile import command
+    from labtests.recovery import opening
+
     limit = options["limit"]
     meant = located if options["dry_run"] else chosen  # a dry run dials nobody
     testbed = load_testbed(meant(options["testbed"]))
@@ -189,9 +190,4 @@ def _run(options: dict[str, Any], *, changes: bool) -> int:
         partial=options.get("partial", False),
         tolerated=options.get("tolerated", ()),
     )
-    code: int = command.run(
-        asked,
-        say,
-        tell,
-    )
-    return code
+    return command.run(asked, say, tell)

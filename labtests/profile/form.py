@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from labtests.core.headroom import CELL_BYTES
 from labtests.inventory.names import Description, Name
+from labtests.inventory.schema import CableM, GbitPerS
 
 Priority = Annotated[int, Field(ge=0, le=7)]
 Dscp = Annotated[int, Field(ge=0, le=63)]
@@ -154,9 +155,7 @@ class BufferPart(_ProfilePart):
     cell_bytes: Annotated[int, Field(ge=1, le=65536)] = Field(
         default=CELL_BYTES, description="One memory cell of the switches."
     )
-    cable_m: Annotated[float, Field(gt=0, le=100_000)] = Field(
-        description="The longest cable between two neighbours."
-    )
+    cable_m: CableM = Field(description="The longest cable between two neighbours.")
     headroom_cells: Cells | None = Field(
         default=None, description="Per port and lossless priority; unless given, as S23 says."
     )
@@ -178,7 +177,7 @@ class ProfileFile(_ProfilePart):
 
     name: Name = Field(description="The profile's name.")
     description: Description = ""
-    rate_gbit_per_s: Annotated[float, Field(ge=0.001, le=3200)] | None = Field(
+    rate_gbit_per_s: GbitPerS | None = Field(
         default=None,
         description="The fastest link it is meant for: headroom grows with it. Required with "
         "lossless and with buffer.",

@@ -1,7 +1,5 @@
 """One run: its folder, its transcript, its lab, and what is left in run.json."""
 
-import importlib
-import importlib.util
 import os
 import secrets
 import sys
@@ -298,8 +296,10 @@ class Run:
 
     def _past(self, run: dict[str, Any]) -> Past:
         """Earlier runs, of the history and of the folder beside."""
-        found = importlib.import_module("labtests.history.background")  # with SQLAlchemy behind it
-        known = found.background(self._history().place_of(self.asked.kept_in), run, self.folder)
+        from labtests.history.background import background  # with SQLAlchemy behind it
+        from labtests.history.entering import place_of
+
+        known = background(place_of(self.asked.kept_in), run, self.folder)
         self.history_problem = known.problem
         return past_of(run, known, earlier_run(run, self.asked.reports / self.testbed.name))
 
@@ -330,12 +330,9 @@ class Run:
 
     def _enter(self) -> None:
         """Into the history."""
-        problem = self.history_problem
-        self._history().enter_run(self.folder, self.asked.kept_in, tell, problem=problem)
+        from labtests.history.entering import enter_run
 
-    @staticmethod
-    def _history() -> Any:
-        return importlib.import_module("labtests.history.entering")  # with SQLAlchemy behind it
+        enter_run(self.folder, self.asked.kept_in, tell, problem=self.history_problem)
 
     def clean(self, text: str) -> str:
         """The text for a terminal: no secret, and nothing that a terminal would obey."""

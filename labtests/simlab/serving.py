@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +162,9 @@ async def streaming(
         return
     for package in ("grpc", "google.protobuf"):
         needed(package)
-    streams = import_module("labtests.simlab.streaming.serving").ServedStreams(
-        lab, directory, password
-    )
+    from labtests.simlab.streaming.serving import ServedStreams
+
+    streams = ServedStreams(lab, directory, password)
     try:
         yield await streams.open()
     finally:

@@ -1,6 +1,5 @@
 """The command line: `labtests sweep SWEEP.yaml`, `labtests sweep show`, `labtests tune`."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,9 +7,12 @@ from typing import Any
 
 import click
 
-from labtests.core.errors import LabError
 from labtests.core.figure_file import KINDS
+from labtests.core.interpreter import of_extra
 from labtests.core.output import say, tell
+from labtests.core.signals import as_ctrl_c
+from labtests.inventory import chosen, located
+from labtests.inventory import load as load_testbed
 
 PACKAGES = frozenset({"numba", "numpy", "scipy", "optuna"})
 INTERRUPTED = 130
@@ -18,15 +20,7 @@ INTERRUPTED = 130
 
 def _room(name: str) -> Any:
     """A module of this room. Raises LabError for a package that is an extra and not installed."""
-    try:
-        return importlib.import_module(f"labtests.study.{name}")
-    except ModuleNotFoundError as error:
-        if error.name not in PACKAGES:
-            raise
-        raise LabError(
-            f"studies need the package {error.name}, which is not installed\n"
-            "  remedy: pip install 'labtests[simlab,study]'; in a clone: make setup"
-        ) from error
+    return of_extra(f"study.{name}", PACKAGES, "studies need", "simlab,study")
 
 
 class _SweepGroup(click.Group):
@@ -101,10 +95,9 @@ def _on_lab(
     if where["jobs"] or where["scheduler"]:
         raise click.UsageError("a lab runs one point at a time: leave out --jobs and --scheduler")
     labs, reader = _room("on_lab"), _room("reader")
-    inventory = importlib.import_module("labtests.inventory")
     found = reader.load(file, on_lab=True)
-    meant = inventory.located if where["dry_run"] else inventory.chosen
-    testbed = inventory.load(meant(where["lab"]))
+    meant = located if where["dry_run"] else chosen
+    testbed = load_testbed(meant(where["lab"]))
     folder = out or Path("reports") / "studies" / f"{found.form.name}-on-{testbed.name}"
     asked = labs.LabSweep(
         sweep=found,
@@ -114,7 +107,7 @@ def _on_lab(
         recover=where["recover"],
     )
     if plan:
-        for line in labs.planned_on_lab(asked, _told("sweep")):
+        for line in labs.planned_on_lab(asked):
             say(line)
         return
     with _interrupted(ctx):
@@ -202,12 +195,11 @@ def tune(ctx: click.Context, /, profile: str, out: Path | None, **options: Any) 
     network (docs/studies.md). Ends with a profile for
     `labtests apply` and a page. The same command goes on with an interrupted search.
     """
-    inventory = importlib.import_module("labtests.inventory")
     if (options["case"] is None) == (options["testbed"] is None):
         raise click.UsageError("what network: --case FILE or --testbed FILE, one of them")
     if options["testbed"] is not None:
-        options["testbed"] = inventory.located(options["testbed"])
-    file = inventory.located(profile, "profiles")
+        options["testbed"] = located(options["testbed"])
+    file = located(profile, "profiles")
     folder = out or Path("reports") / "studies" / f"tune-{file.stem}"
     with _interrupted(ctx):
         for line in _room("tuned").tuned(file, folder, options, _told("tune")):
@@ -221,9 +213,8 @@ def _told(what: str) -> Any:
 @contextmanager
 def _interrupted(ctx: click.Context) -> Iterator[None]:
     """Ctrl-C, SIGTERM and SIGHUP end it in order."""
-    signals = importlib.import_module("labtests.core.signals")
     try:
-        with signals.as_ctrl_c():
+        with as_ctrl_c():
             yield
     except KeyboardInterrupt:
         tell("interrupted: what is finished is kept; the same command goes on from there")

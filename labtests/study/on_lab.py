@@ -104,7 +104,7 @@ def _digest(file: Path) -> str:
 # -- planning ------------------------------------------------------------------------------------
 
 
-def planned_on_lab(asked: LabSweep, say: Told) -> Iterator[str]:
+def planned_on_lab(asked: LabSweep) -> Iterator[str]:
     """What the first point would do to the lab, command by command, and how long all take. The lab
     is read, and nothing is changed. Raises LabError."""
     jobs = asked.jobs()

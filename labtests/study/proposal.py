@@ -50,7 +50,7 @@ class TuningEvidence:
         return proposal(self.tried)
 
 
-def written(profile: Mapping[str, Any], values: Mapping[str, Any], file: Path) -> str:
+def written(profile: Mapping[str, Any], values: Mapping[str, Any]) -> str:
     """The profile with these values, as a file's text that `labtests apply` takes."""
     own = {k.removeprefix(PROFILE): v for k, v in values.items() if k.startswith(PROFILE)}
     tree = with_values(dict(profile), own)

@@ -51,7 +51,7 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
         tables.write(tables.tidy(list(ledger.rows.values())), folder / TABLE)
     out = options["write"] or folder / f"{own.name}-tuned.yaml"
     assert base.profile_tree is not None
-    write_told(out, proposal.written(base.profile_tree, evidence.chosen.values, out))
+    write_told(out, proposal.written(base.profile_tree, evidence.chosen.values))
     write_told(folder / PAGE, proposal.page(evidence))
     yield from proposal.lines(evidence)
     for warning in proposal.checked_profile(out):

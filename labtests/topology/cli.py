@@ -1,6 +1,5 @@
 """The command line: `labtests topology FILE [--check]`."""
 
-import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from labtests.core.errors import InventoryError
 from labtests.core.figure_file import check_name, write_figure
+from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
 from labtests.core.private_files import told_of, write_told
 from labtests.core.seeds import SEED_AT_MOST
@@ -98,12 +98,12 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
         raise click.UsageError("--cases writes the cases of --prove")
     if options["plot"] is not None:
         check_name(options["plot"])
+    from labtests.topology import answers, wording
+
     fabric, base = _fabric(options["file"], options)
-    wording = importlib.import_module("labtests.topology.wording")
     if not (options["wanted"] or options["prove"] or options["loads"] or options["plot"]):
         say(f"{wording.heading(fabric)}\nadd --check to look for cyclic buffer dependencies")
         return
-    answers = importlib.import_module("labtests.topology.answers")
     found = answers.answer(
         fabric,
         failures=options["failures"],
@@ -113,8 +113,9 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
     found, tried = _tried(found, base, options)
     if options["plot"] is not None:
         _make_folder_of(options["plot"])
-        svg = importlib.import_module("labtests.topology.drawing").svg(found)
-        write_figure(options["plot"], svg)
+        from labtests.topology.drawing import svg
+
+        write_figure(options["plot"], svg(found))
     if options["as_json"]:
         say(json.dumps({**wording.plain(found), **tried}, indent=1))
     else:
@@ -130,7 +131,8 @@ def _fabric(file: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any] | N
     tree = document.tree if isinstance(document.tree, dict) else {}
     ways = options["routing"]
     if "devices" in tree:
-        of_testbed = importlib.import_module("labtests.topology.of_testbed")
+        from labtests.topology import of_testbed
+
         testbed = load_testbed(path)
         of_testbed.expect_wired(testbed)
         told = {"everywhere": options["lossless"]} if options["lossless"] is not None else {}
@@ -138,10 +140,10 @@ def _fabric(file: str, options: dict[str, Any]) -> tuple[Any, dict[str, Any] | N
     if "hosts" in tree or "links" in tree:
         if options["lossless"] is not None:
             raise click.UsageError(f"--lossless is for testbeds: {file} says it in `switch: pfc`")
-        network = importlib.import_module("labtests.cli.network")
-        case = network.simulation("network.cases").load(path)
-        of_case = importlib.import_module("labtests.topology.of_case")
-        fabric = of_case.fabric_of_case(case, str(path), ways)
+        case = simulation("network.cases").load(path)
+        from labtests.topology.of_case import fabric_of_case
+
+        fabric = fabric_of_case(case, str(path), ways)
         return fabric, case.model_dump(exclude_unset=True)
     mistakes = document.mistakes
     if not mistakes.lines():
@@ -156,8 +158,7 @@ def _tried(
     """The answer without remedies that the packet network refutes, and what that has shown."""
     if not options["prove"] and not options["loads"]:
         return found, {}
-    network = importlib.import_module("labtests.cli.network")
-    proving = network.simulation("topology.proving")
+    proving = simulation("topology.proving")
     shown: dict[str, Any] = {}
     if options["prove"]:
         shown["proofs"], left = [], []

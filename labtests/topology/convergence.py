@@ -201,7 +201,7 @@ def settling(fabric: Fabric, progress: Progress = lambda text: None) -> Settling
         cycles = transition.any_mixture().dependencies.cycles()
         broken += alike if cycles else 0
         seen += bool(cycles)
-        if cycles and _is_new(cycles[0], change, examples):
+        if cycles and _is_new(change, examples):
             examples.append(unsettled(transition, cycles))
     total = 2 * (len(fabric.cables) + len(fabric.switches))
     return Settling(
@@ -214,7 +214,7 @@ def settling(fabric: Fabric, progress: Progress = lambda text: None) -> Settling
     )
 
 
-def _is_new(cycle: Cycle, change: RouteChange, examples: list[Unsettled]) -> bool:
+def _is_new(change: RouteChange, examples: list[Unsettled]) -> bool:
     """One example of each kind of change."""
     kind = (change.repair, change.element.kind)
     known = [(each.change.repair, each.change.element.kind) for each in examples]

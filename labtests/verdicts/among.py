@@ -24,6 +24,7 @@ from labtests.verdicts import (
     sound,
     witnesses,
 )
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -137,7 +138,6 @@ def _all_are_known(evidence: Evidence) -> Finding:
     )
     right = [*came, *_drops(evidence)]
     return witnesses.equal_but_for_cnps(
-        evidence,
         "sent by all NICs = received by them + dropped by switches",
         (sent, right),
         witnesses.cnps_of(evidence, places),
@@ -314,7 +314,7 @@ def _all_paused(evidence: Evidence) -> Iterator[Finding]:
         if sent.increase is None:
             yield missing(sent, f"> {least:.3g}", "frames")
             continue
-        fact = outcome.fact_of(sent, f"> {least:.3g}", "frames", margin=sent.increase - least)
+        fact = outcome.fact_of(sent, Bound(said=f"> {least:.3g}", least=least), "frames")
         few = f"{name_of(sent)} grew by {sent.increase} only: nothing pressed on {place.device}"
         yield passed(fact) if sent.increase > least else unproven(few, fact)
         yield witnesses.pauses_agree(evidence, place)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence, Place
-from labtests.verdicts.outcome import Fact, Finding, missing, name_of, passed, unproven
+from labtests.verdicts.bounds import at_most
+from labtests.verdicts.outcome import Finding, held_to, missing, name_of, passed, unproven
 
 MOST = 2.4e-4
 """Of all bits that the line carries, busy or not."""
@@ -40,12 +41,8 @@ def _of(evidence: Evidence, place: Place) -> Iterator[Finding]:
         return
     share = told.increase / ((place.link_bits_per_s or evidence.line_bits_per_s) * seconds)
     cable = f"cable {place.switch} {place.switch_port} - {place.device} {place.port}"
-    fact = Fact(
-        name=f"{cable}: bits that FEC corrected / bits of the line",
-        measured=share,
-        bound=f"<= {MOST}",
-        unit="ratio",
-        margin=MOST - share,
+    fact = held_to(
+        f"{cable}: bits that FEC corrected / bits of the line", share, at_most(MOST), "ratio"
     )
     often = (
         f"{cable}: FEC corrected {told.increase} bits, {share:.2g} of what came: more than any FEC "

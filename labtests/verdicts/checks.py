@@ -10,11 +10,13 @@ from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.capabilities.records import PfcSetting
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import goodput, path, port_drops
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
     Outcome,
     failed,
+    held_to,
     missing,
     name_of,
     passed,
@@ -184,12 +186,15 @@ def _pace_of(evidence: Evidence, place: Place, flow: FlowResult) -> Finding:
     held = min(held_s(evidence, place) / seconds, 1.0) if seconds > 0 else 0.0
     least = PACE_SHARE * (1 - held)
     share = sent / asked if asked else 0.0
-    fact = Fact(
-        name=f"{flow.sender} -> {flow.receiver} ({flow.tool}): sent / offered",
-        measured=round(share, 4),
-        bound=f">= {least:.4g} (paused by PFC {100 * held:.0f} % of the time)",
-        unit="ratio",
-        margin=round(share - least, 4),
+    fact = held_to(
+        f"{flow.sender} -> {flow.receiver} ({flow.tool}): sent / offered",
+        share,
+        Bound(
+            said=f">= {least:.4g} (paused by PFC {100 * held:.0f} % of the time)",
+            least=least,
+            digits=4,
+        ),
+        "ratio",
     )
     if share >= least:
         return passed(fact)

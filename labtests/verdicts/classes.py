@@ -17,6 +17,7 @@ from labtests.capabilities.flows import FlowResult, FlowStatus
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import astray, checks, path, port_drops, witnesses
+from labtests.verdicts.bounds import exactly
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -24,6 +25,7 @@ from labtests.verdicts.outcome import (
     Verdict,
     conclude,
     failed,
+    held_to,
     missing,
     name_of,
     numbered,
@@ -209,14 +211,9 @@ def _all_came(seen: Evidence, port: path.Where) -> Finding:
     stray = sum(_grown(seen, port).values()) - total
     where = "" if port == seen.bottleneck else f" of {' '.join(port)}"
     counting = f"{'priorities' if _is_nic(seen, port) else 'queues'}{where}"
-    fact = Fact(
-        name=f"packets through all {counting}, {seen.name}",
-        measured=total,
-        bound=f"= {sent}",
-        unit="packets",
-        margin=0,
-        note=f"and {stray} of others" if stray else "",
-    )
+    note = f"and {stray} of others" if stray else ""
+    name = f"packets through all {counting}, {seen.name}"
+    fact = held_to(name, total, exactly(sent), "packets", note)
     if sent and total == sent:
         return passed(fact)
     return unproven(
@@ -317,12 +314,11 @@ def _by_sums(expected: Due, got: Mapping[int, int]) -> str:
 
 def _count(queue: str, due: set[int], got: int, wanted: int) -> Fact:
     names = ", ".join(map(str, sorted(due)))
-    return Fact(
-        name=f"{queue}: packets of {f'DSCP {names}' if due else 'no DSCP'}",
-        measured=got,
-        bound=f"= {wanted}",
-        unit="packets",
-        margin=-abs(got - wanted),
+    return held_to(
+        f"{queue}: packets of {f'DSCP {names}' if due else 'no DSCP'}",
+        got,
+        exactly(wanted),
+        "packets",
     )
 
 

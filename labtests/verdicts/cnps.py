@@ -7,12 +7,13 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import CnpClass, CnpReturn, Difference, Evidence, Place
 from labtests.verdicts import checks, path, witnesses
+from labtests.verdicts.bounds import NONE, at_least, at_most
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     passed,
     unproven,
@@ -99,10 +100,9 @@ def of_marks(evidence: Evidence) -> Iterator[Finding]:
     seen = evidence.change(receiver, "port", None, c.NP_ECN_MARKED_PACKETS)
     if sent.increase is None or seen.increase is None:
         return  # said elsewhere
-    margin = seen.increase - sent.increase
-    fact = fact_of(sent, f"<= {seen.increase} CE packets", "CNPs", margin=margin)
+    fact = fact_of(sent, at_most(seen.increase, " CE packets"), "CNPs")
     many = f"{receiver[0]} sent {sent.increase} CNPs for {seen.increase} CE packets"
-    yield passed(fact) if margin >= 0 else disagreement(many, fact)
+    yield passed(fact) if sent.increase <= seen.increase else disagreement(many, fact)
 
 
 def often_enough(evidence: Evidence, place: Place, seconds: float) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def often_enough(evidence: Evidence, place: Place, seconds: float) -> Iterator[F
     if not handled.increase or not seconds:
         return  # said elsewhere
     due = math.ceil(LEAST_PER_S * seconds)
-    fact = fact_of(handled, f">= {due}", "CNPs", margin=handled.increase - due)
+    fact = fact_of(handled, at_least(due), "CNPs")
     few = f"{handled.increase} CNPs cannot have held {place.device} for {seconds:.3g} s"
     yield passed(fact) if handled.increase >= due else unproven(few, fact)
 
@@ -185,7 +185,7 @@ def _passed(evidence: Evidence, back: CnpReturn, dscp: int) -> Iterator[Finding]
         f"{', '.join(back.senders)} got {got} CNPs by way of {' '.join(back.port)}, and queue "
         f"{back.queue} there forwarded {came.increase} packets"
     )
-    fact = fact_of(came, f">= {got} CNPs", "packets", margin=came.increase - got)
+    fact = fact_of(came, at_least(got, " CNPs"), "packets")
     if came.increase < SAME_DSCP_SHARE * got <= others:
         yield failed(f"{said}: {back.port[0]} does not classify by DSCP {dscp}", fact)
     else:
@@ -205,12 +205,11 @@ def _counted(evidence: Evidence, dscp: int, queues: tuple[tuple[str, str, int], 
     due, came = sent.increase or 0, sum(d.increase or 0 for d in seen)
     where = ", ".join(f"{switch} {port}" for switch, port, _ in queues)
     numbers = ", ".join(map(str, sorted({queue for _, _, queue in queues})))
-    fact = Fact(
-        name=f"packets through queue {numbers} of the senders' ports (CNPs, DSCP {dscp})",
-        measured=came,
-        bound=f">= {due} CNPs sent",
-        unit="packets",
-        margin=came - due,
+    fact = held_to(
+        f"packets through queue {numbers} of the senders' ports (CNPs, DSCP {dscp})",
+        came,
+        at_least(due, " CNPs sent"),
+        "packets",
     )
     if came >= due:
         return passed(fact)
@@ -246,7 +245,7 @@ def _kept(evidence: Evidence, port: tuple[str, str], queue: int) -> Iterator[Fin
     if drops.increase is None:
         yield from [missing(drops, "= 0", "packets")] if evidence.has(drops) else []
         return
-    fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
+    fact = fact_of(drops, NONE, "packets")
     if not drops.increase:
         yield passed(fact)
         return

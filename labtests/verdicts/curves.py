@@ -13,6 +13,7 @@ from math import ceil, floor, sqrt
 from labtests.capabilities.records import MarkingCurve
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import ecn, idle
+from labtests.verdicts.bounds import between
 from labtests.verdicts.filled import (
     SLACK_PACKETS,
     at_rest,
@@ -25,8 +26,8 @@ from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
-    fact_between,
     failed,
+    held_to,
     missing,
     passed,
     unproven,
@@ -90,8 +91,8 @@ def _marks_by_curve(evidence: Evidence, curve: MarkingCurve) -> Iterator[Finding
 
 def _within(evidence: Evidence, curve: MarkingCurve, held: int, marks: int) -> Finding:
     least, most = _expected(evidence, curve, held)
-    fact = fact_between(
-        f"{_where(evidence)}: packets marked of {held}", marks, least, most, "packets"
+    fact = held_to(
+        f"{_where(evidence)}: packets marked of {held}", marks, between(least, most), "packets"
     )
     if least <= marks <= most:
         return passed(fact)

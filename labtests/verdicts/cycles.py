@@ -13,6 +13,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowStatus
 from labtests.measure.evidence import CycleHop, Evidence
 from labtests.verdicts import checks, path
+from labtests.verdicts.bounds import NONE, Bound, between
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -22,6 +23,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     numbered,
@@ -180,12 +182,11 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
     apart = [(a, b) for a, b in combinations(shown, 2) if b.earliest_s - a.latest_s >= STILL_S]
     still = [(a, b) for a, b in apart if a.value == b.value]
     longest_s = max((b.earliest_s - a.latest_s for a, b in still), default=0.0)
-    fact = Fact(
-        name=f"{where}: longest time without a packet, for certain",
-        measured=round(longest_s, 3),
-        bound=f"< {STILL_S:g}",
-        unit="s",
-        margin=round(STILL_S - longest_s, 3),
+    fact = held_to(
+        f"{where}: longest time without a packet, for certain",
+        longest_s,
+        Bound(said=f"< {STILL_S:g}", most=STILL_S, digits=3),
+        "s",
     )
     if not still and not any(a.latest_s >= sum(_sending_s(evidence)) / 2 for a, _ in apart):
         return unproven(
@@ -214,12 +215,11 @@ def _empty(evidence: Evidence, hop: CycleHop) -> Iterator[Finding]:
     key = (*hop.out, "queue", hop.queue, c.QUEUE_LENGTH_PACKETS)
     for reading in evidence.after:
         if reading.key == key and reading.value is not None:
-            fact = Fact(
-                name=f"{' '.join(hop.out)} queue {hop.queue} queue_length_packets, at the end",
-                measured=reading.value,
-                bound="= 0",
-                unit="packets",
-                margin=-reading.value,
+            fact = held_to(
+                f"{' '.join(hop.out)} queue {hop.queue} queue_length_packets, at the end",
+                reading.value,
+                NONE,
+                "packets",
             )
             said = f"{fact.name}: {reading.value}, and nobody sends any more"
             yield failed(said, fact) if reading.value else passed(fact)
@@ -278,12 +278,11 @@ def _all_are_known(evidence: Evidence) -> Finding:
         sum(d.increase or 0 for d in side) for side in (sent, came, dropped, refused)
     )
     lost, most = left - arrived, least + beside  # what was refused on the way in, queues may have
-    fact = Fact(
-        name="sent by NICs - received by NICs",
-        measured=lost,
-        bound=f"{least} to {most} dropped by switches",
-        unit="packets",
-        margin=min(lost - least, most - lost),
+    fact = held_to(
+        "sent by NICs - received by NICs",
+        lost,
+        between(least, most, " dropped by switches"),
+        "packets",
     )
     if least <= lost <= most:
         return passed(fact)

@@ -14,10 +14,11 @@ from labtests.capabilities.readings import Scope
 from labtests.core.units import packets_of
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import path
+from labtests.verdicts.bounds import at_most
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     disagreement,
+    held_to,
     missing,
     passed,
     unproven,
@@ -58,13 +59,12 @@ def datagrams_accounted(evidence: Evidence, *, dropped_packets: int = 0) -> Iter
     found = lost_by_hosts(evidence) + dropped_packets
     gone = sum(_gone(flow) for flow in evidence.flows)
     said = ", ".join(path.in_words(station) for station in kept if station.lost)
-    fact = Fact(
-        name="datagrams missing at the receivers",
-        measured=missed + gone,
-        bound=f"<= {found} lost in hosts{' or queues' * bool(dropped_packets)}",
-        unit="datagrams",
-        margin=found - missed - gone,
-        note=said,
+    fact = held_to(
+        "datagrams missing at the receivers",
+        missed + gone,
+        at_most(found, f" lost in hosts{' or queues' * bool(dropped_packets)}"),
+        "datagrams",
+        said,
     )
     if missed + gone > found:
         end = f", {gone} of them after the last one that came" if gone else ""

@@ -16,6 +16,7 @@ from labtests.verdicts import (
     port_drops,
     witnesses,
 )
+from labtests.verdicts.bounds import MORE_THAN_NONE, Bound, at_least, at_most
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -25,6 +26,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     passed,
@@ -108,7 +110,7 @@ def _marked_not_dropped(evidence: Evidence, without: tuple[Evidence, ...]) -> It
         if difference.increase is None:
             yield missing(difference, "known", "packets")
     marks = _sum(marked(evidence))
-    fact = Fact(name="packets marked", measured=marks, bound="> 0", unit="packets", margin=marks)
+    fact = held_to("packets marked", marks, MORE_THAN_NONE, "packets")
     if all(difference.increase is not None for difference in marked(evidence)):
         yield passed(fact) if marks else _no_mark(evidence, without, fact)
     proven = [port_drops.counter_proven(evidence, queue, without) for queue in evidence.queues]
@@ -147,12 +149,11 @@ def _few_drops(evidence: Evidence, without: tuple[Evidence, ...]) -> Finding:
         return unproven(
             "the control without ECN dropped nothing, so there was nothing for ECN to prevent"
         )
-    fact = Fact(
-        name="packets dropped",
-        measured=lost,
-        bound=f"<= {FEW:g} of {most} without",
-        unit="packets",
-        margin=round(FEW * most - lost, 1),
+    fact = held_to(
+        "packets dropped",
+        lost,
+        Bound(said=f"<= {FEW:g} of {most} without", most=FEW * most, digits=1),
+        "packets",
     )
     if lost > FEW * most:
         is_own = any(each is evidence for each in without)
@@ -192,12 +193,11 @@ def _few_sent_again(evidence: Evidence, without: tuple[Evidence, ...]) -> Iterat
         return
     repeated, lost = _repeated(evidence), _sum(dropped(evidence))
     most = lost + round(FEW * before)
-    fact = Fact(
-        name="segments retransmitted",
-        measured=repeated,
-        bound=f"<= {most}: {lost} dropped, and {FEW:g} of those without ECN",
-        unit="segments",
-        margin=most - repeated,
+    fact = held_to(
+        "segments retransmitted",
+        repeated,
+        at_most(most, f": {lost} dropped, and {FEW:g} of those without ECN"),
+        "segments",
     )
     beside = _sum(witnesses.retransmitted(evidence)) - repeated
     if beside > round(FEW * before):
@@ -244,12 +244,11 @@ def _tools_agree(evidence: Evidence) -> Iterator[Finding]:
         yield unproven("a sender did not report its retransmissions")
         return
     by_tool, by_kernel = sum(n for n in told if n), _sum(witnesses.retransmitted(evidence))
-    fact = Fact(
-        name="segments retransmitted, by the kernels",
-        measured=by_kernel,
-        bound=f">= {by_tool} (the tool's)",
-        unit="segments",
-        margin=by_kernel - by_tool,
+    fact = held_to(
+        "segments retransmitted, by the kernels",
+        by_kernel,
+        at_least(by_tool, " (the tool's)"),
+        "segments",
     )
     if by_tool > by_kernel:
         yield disagreement(

@@ -12,7 +12,8 @@ from itertools import chain
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import path, port_drops, sound
-from labtests.verdicts.outcome import Fact, Finding, disagreement, missing, passed
+from labtests.verdicts.bounds import between
+from labtests.verdicts.outcome import Finding, disagreement, held_to, missing, passed
 
 Cable = tuple[path.Where, tuple[Difference, ...], path.Where, tuple[Difference, ...]]
 """Its ends, each with the counters of what came in there."""
@@ -71,12 +72,8 @@ def _none_else_missing(evidence: Evidence, failed: set[str]) -> Iterator[Finding
     noise = (evidence.noise.get(each.key) for each in counted)
     most = path.STRAYS * len(cables) + sum(d.increase or 0 for d in noise if d is not None)
     named = ", ".join(sorted(failed))
-    fact = Fact(
-        name=f"packets that did not come - lost at {named}",
-        measured=gone - lost,
-        bound=f"-{most} to {most}",
-        unit="packets",
-        margin=most - abs(gone - lost),
+    fact = held_to(
+        f"packets that did not come - lost at {named}", gone - lost, between(-most, most), "packets"
     )
     if abs(gone - lost) <= most:
         yield passed(fact)

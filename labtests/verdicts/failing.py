@@ -10,12 +10,13 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, elsewhere, path
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Verdict,
     conclude,
     failed,
+    held_to,
     missing,
     name_of,
     passed,
@@ -91,12 +92,11 @@ def _carried_again(evidence: Evidence, carried: Difference, shut_s: float) -> Fi
     if not then or end is None:
         return unproven(f"{name_of(carried)}: not read while the link was down, or after it")
     more = end - min(then)[1]
-    fact = Fact(
-        name=f"{name_of(carried)} after the link came back",
-        measured=more,
-        bound=f"> {path.STRAYS}",
-        unit="packets",
-        margin=more - path.STRAYS - 1,
+    fact = held_to(
+        f"{name_of(carried)} after the link came back",
+        more,
+        Bound(said=f"> {path.STRAYS}", least=path.STRAYS + 1),
+        "packets",
     )
     if more > path.STRAYS:
         return passed(fact)
@@ -124,12 +124,11 @@ def outage_s(flow: FlowResult) -> float | None:
 
 def _short(flow: FlowResult) -> Finding:
     who, away_s = f"{flow.sender} -> {flow.receiver}", outage_s(flow)
-    fact = Fact(
-        name=f"{who}: time without traffic, by its losses",
-        measured=None if away_s is None else round(away_s, 4),
-        bound=f"<= {HEALS_IN_S:g}",
-        unit="s",
-        margin=None if away_s is None else round(HEALS_IN_S - away_s, 4),
+    fact = held_to(
+        f"{who}: time without traffic, by its losses",
+        away_s,
+        Bound(said=f"<= {HEALS_IN_S:g}", most=HEALS_IN_S, digits=4),
+        "s",
     )
     if away_s is None:
         return unproven(f"{who}: {flow.tool} did not tell what was sent and received", fact)

@@ -13,13 +13,14 @@ from labtests.capabilities.readings import Reading
 from labtests.capabilities.records import PriorityMemory
 from labtests.measure.evidence import Evidence, Key, Place
 from labtests.verdicts import pauses, port_drops, storms, witnesses
+from labtests.verdicts.bounds import between
 from labtests.verdicts.memory import CELL_BYTES, USUAL_MTU_BYTES, Limits
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
     conclude,
-    fact_between,
     failed,
+    held_to,
     name_of,
     passed,
     unproven,
@@ -160,7 +161,7 @@ def _paused(evidence: Evidence, place: Place) -> Finding:
 
 def _within(where: str, held: int, bounds: tuple[int, int]) -> Finding:
     least, most = bounds
-    fact = fact_between(f"{where}: packets held when it paused", held, least, most, "packets")
+    fact = held_to(f"{where}: packets held when it paused", held, between(least, most), "packets")
     if least <= held <= most:
         return passed(fact)
     early = "paused below its threshold" if held < least else "should have paused before"

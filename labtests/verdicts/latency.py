@@ -10,13 +10,14 @@ from labtests.capabilities.flows import FlowStatus, Latency
 from labtests.core.units import dscp_of_tos
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, outcome, packets, port_drops
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     Verdict,
     conclude,
     failed,
+    held_to,
     passed,
     unproven,
 )
@@ -102,13 +103,7 @@ def _waited(
 
 
 def _within(name: str, waited_us: float, most_us: float) -> Finding:
-    fact = Fact(
-        name=name,
-        measured=round(waited_us, 2),
-        bound=f"<= {most_us:.2f}",
-        unit="µs",
-        margin=round(most_us - waited_us, 2),
-    )
+    fact = held_to(name, waited_us, Bound(said=f"<= {most_us:.2f}", most=most_us, digits=2), "µs")
     if waited_us <= most_us:
         return passed(fact)
     explained = f"{most_us:.1f} µs, which frames on the wire explain"

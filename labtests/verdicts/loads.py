@@ -7,14 +7,15 @@ from dataclasses import replace
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, datagrams, goodput, idle, outcome, packets, port_drops
+from labtests.verdicts.bounds import MORE_THAN_NONE, at_least
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     Verdict,
     conclude,
     disagreement,
     fact_of,
+    held_to,
     missing,
     name_of,
     numbered,
@@ -212,7 +213,7 @@ def _at_the_socket_only(evidence: Evidence) -> Iterator[Finding]:
     told = sum(flow.lost_datagrams or 0 for flow in evidence.flows)
     if full.increase is None:
         return  # said by _socket_lost
-    fact = fact_of(full, f">= {told} that the tools noticed", "datagrams", full.increase - told)
+    fact = fact_of(full, at_least(told, " that the tools noticed"), "datagrams")
     grew = f"{name_of(full)} grew by {full.increase}"
     if full.increase < told:
         yield disagreement(f"{grew}, and the tools miss {told}: the rest was lost elsewhere", fact)
@@ -252,11 +253,5 @@ def _tool_lost(evidence: Evidence) -> Finding:
     if not lost or None in lost:
         return unproven("a receiver did not report how many datagrams it lost")
     told = sum(n for n in lost if n)
-    fact = Fact(
-        name="datagrams lost, as reported by the tool",
-        measured=told,
-        bound="> 0",
-        unit="datagrams",
-        margin=told,
-    )
+    fact = held_to("datagrams lost, as reported by the tool", told, MORE_THAN_NONE, "datagrams")
     return passed(fact) if told else unproven("the tool lost nothing", fact)

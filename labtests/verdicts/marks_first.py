@@ -9,8 +9,8 @@ from itertools import product
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, cnps, goodput, idle, outcome, pauses, slowing, witnesses
+from labtests.verdicts.bounds import NONE, Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     Verdict,
@@ -105,7 +105,7 @@ def _few_pauses(evidence: Evidence) -> Iterator[Finding]:
         if sent.increase is None:
             yield missing(sent, f"<= {most:.3g}", "frames")
             continue
-        fact = outcome.fact_of(sent, f"<= {most:.3g}", "frames", margin=most - sent.increase)
+        fact = outcome.fact_of(sent, Bound(said=f"<= {most:.3g}", most=most), "frames")
         many = f"{name_of(sent)} grew by {sent.increase}: more than {FEW_PER_S:g} pause frames a s"
         finding = passed(fact) if sent.increase <= most else failed(many, fact)
         yield unless_contradicted(finding, (agreed,))
@@ -121,7 +121,7 @@ def _few_pauses_between_switches(evidence: Evidence) -> Iterator[Finding]:
         if sent.increase is None:
             yield missing(sent, f"<= {most:.3g}", "frames")
         elif sent.increase > most:
-            fact = outcome.fact_of(sent, f"<= {most:.3g}", "frames", margin=most - sent.increase)
+            fact = outcome.fact_of(sent, Bound(said=f"<= {most:.3g}", most=most), "frames")
             many = f"{name_of(sent)} grew by {sent.increase}: more than {FEW_PER_S:g} pause frames"
             yield failed(f"{many} a second", fact)
 
@@ -207,7 +207,7 @@ def _held_by_pauses(evidence: Evidence, ceiling: float) -> Iterator[Finding]:
 def _no_cnp(handled: Difference) -> Finding:
     if handled.increase is None:
         return missing(handled, "= 0", "CNPs")
-    fact: Fact = outcome.fact_of(handled, "= 0", "CNPs", margin=-handled.increase)
+    fact = outcome.fact_of(handled, NONE, "CNPs")
     said = f"{name_of(handled)} grew by {handled.increase}: marks held it, too"
     return unproven(said, fact) if handled.increase else passed(fact)
 

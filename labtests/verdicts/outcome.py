@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from labtests.measure.evidence import Backend, Difference, Evidence
+from labtests.verdicts.bounds import MORE_THAN_NONE, Bound
 
 
 class Outcome(StrEnum):
@@ -182,23 +183,23 @@ def _which(scope: str, indexes: list[int]) -> str:
 
 
 def fact_of(
-    difference: Difference, bound: str, unit: str, margin: int | float | None = None
+    difference: Difference, bound: Bound | str, unit: str, margin: float | None = None
 ) -> Fact:
-    """What one counter grew by; where that is not known, the reason."""
-    return Fact(
-        name=name_of(difference),
-        measured=difference.increase,
-        bound=bound,
-        unit=unit,
-        margin=margin,
-        note=difference.unusable if difference.increase is None else "",
+    """What one counter grew by; where that is not known, the reason. `margin`: of a bound in words
+    that is for more than this counter."""
+    name, grown = name_of(difference), difference.increase
+    note = difference.unusable if grown is None else ""
+    if isinstance(bound, Bound):
+        return held_to(name, grown, bound, unit, note)
+    return Fact(name=name, measured=grown, bound=bound, unit=unit, margin=margin, note=note)
+
+
+def held_to(name: str, measured: float | None, bound: Bound, unit: str, note: str = "") -> Fact:
+    """A number and what is left of its bound."""
+    told, margin = (
+        (None, None) if measured is None else (bound.told(measured), bound.margin(measured))
     )
-
-
-def fact_between(name: str, measured: int, least: int, most: int, unit: str) -> Fact:
-    """A number that has to be one of these; the margin is to the nearer end."""
-    margin = min(measured - least, most - measured)
-    return Fact(name=name, measured=measured, bound=f"{least} to {most}", unit=unit, margin=margin)
+    return Fact(name=name, measured=told, bound=bound.said, unit=unit, margin=margin, note=note)
 
 
 def missing(difference: Difference, bound: str, unit: str) -> Finding:
@@ -232,5 +233,5 @@ def grew(difference: Difference, unit: str) -> Finding:
     """A counter has to have grown."""
     if difference.increase is None:
         return missing(difference, "> 0", unit)
-    fact = fact_of(difference, "> 0", unit, margin=difference.increase)
+    fact = fact_of(difference, MORE_THAN_NONE, unit)
     return passed(fact) if difference.increase else failed(f"{name_of(difference)} stayed 0", fact)

@@ -13,11 +13,13 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import astray, datagrams, path, port_drops, rdma_packets, witnesses
+from labtests.verdicts.bounds import NONE, Bound, at_least, at_most
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
     disagreement,
     fact_of,
+    held_to,
     missing,
     name_of,
     numbered,
@@ -188,7 +190,7 @@ def behind_the_port(evidence: Evidence) -> Finding:
     if received.increase is None:
         return missing(received, "known", "packets")
     lost = sent.increase - received.increase
-    fact = fact_of(received, f">= {sent.increase} sent by the port", "packets", margin=-lost)
+    fact = fact_of(received, at_least(sent.increase, " sent by the port"), "packets")
     if lost > 0:
         return disagreement(
             f"{' '.join(evidence.bottleneck)} sent {sent.increase} frames and {' '.join(nic)} "
@@ -219,7 +221,7 @@ def _at_least(evidence: Evidence, device: str, sent: Difference, who: str) -> Fi
     told = sum(f.sent_datagrams or 0 for f in evidence.flows if f.sender == device)
     if sent.increase is None:
         return missing(sent, f">= {told}", "packets")
-    fact = fact_of(sent, f">= {told} (the tool's)", "packets", margin=sent.increase - told)
+    fact = fact_of(sent, at_least(told, " (the tool's)"), "packets")
     if sent.increase < told:
         return disagreement(
             f"{device}: the tool reports {told} datagrams sent, {who} counted {sent.increase}",
@@ -236,12 +238,11 @@ def by_the_receiving_host(evidence: Evidence) -> Finding:
     if read.increase is None:
         return missing(read, "known", "packets")
     got = sum(flow.received_datagrams or 0 for flow in evidence.flows)
-    fact = Fact(
-        name=f"received by the tools on {host}",
-        measured=got,
-        bound=f"<= {read.increase} that its IP stack handed out",
-        unit="datagrams",
-        margin=read.increase - got,
+    fact = held_to(
+        f"received by the tools on {host}",
+        got,
+        at_most(read.increase, " that its IP stack handed out"),
+        "datagrams",
     )
     if got > read.increase:
         return disagreement(
@@ -269,12 +270,11 @@ def came_to_the_tools(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
     unread = sum(datagrams.tail(flow) for flow in flows)
     least = came - datagrams.lost_by_receiver(evidence) - unread
     where = numbered(queues)
-    fact = Fact(
-        name=f"received by the tools on {host}, {where}",
-        measured=got,
-        bound=f"<= {came} forwarded, >= {least}",
-        unit="datagrams",
-        margin=min(came - got, got - least),
+    fact = held_to(
+        f"received by the tools on {host}, {where}",
+        got,
+        Bound(said=f"<= {came} forwarded, >= {least}", least=least, most=came),
+        "datagrams",
     )
     if got < least:
         return disagreement(
@@ -304,12 +304,8 @@ def came_to_udp(evidence: Evidence) -> Iterator[Finding]:
     came = sum(d.increase or 0 for d in moved)
     got = datagrams.delivered_to_udp(evidence) or 0
     least = came - _lost_below_udp(evidence)
-    fact = Fact(
-        name=f"delivered to UDP of {host}",
-        measured=got,
-        bound=f">= {least} of {came} forwarded",
-        unit="datagrams",
-        margin=got - least,
+    fact = held_to(
+        f"delivered to UDP of {host}", got, at_least(least, f" of {came} forwarded"), "datagrams"
     )
     if got >= least:
         yield passed(fact)
@@ -386,7 +382,5 @@ def none_dropped(evidence: Evidence, queues: Iterable[int]) -> Iterator[Finding]
 
 
 def _balance(what: str, astray: int, note: str) -> Finding:
-    fact = Fact(
-        name=what, measured=astray, bound="= 0", unit="packets", margin=-abs(astray), note=note
-    )
+    fact = held_to(what, astray, NONE, "packets", note)
     return unequal(fact) if astray else passed(fact)

@@ -10,14 +10,15 @@ from math import comb
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import among, checks, outcome, path
+from labtests.verdicts.bounds import NONE, Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     Verdict,
     conclude,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     passed,
@@ -126,7 +127,7 @@ def _lost_on_the_way(evidence: Evidence, ways: Ways) -> Iterator[Finding]:
             if drops.increase is None and ours:
                 yield missing(drops, "= 0", "packets")
             elif drops.increase:
-                fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
+                fact = fact_of(drops, NONE, "packets")
                 other = "no flow is of its class, unless a port puts packets into another queue"
                 yield failed(said, fact) if ours else unproven(f"{said}: {other}", fact)
     yield from map(unproven, _in_other_queues(evidence))
@@ -171,12 +172,11 @@ def _packets(evidence: Evidence, port: path.Where) -> int | None:
 def _taken(port: path.Where, share: float, ways: int, flows: int) -> Finding:
     """A way with next to no packets has none of the flows: acknowledgements of others are few."""
     least = ROUGHLY * fewest(flows, ways) / flows if flows else 0.0
-    fact = Fact(
-        name=f"packets by {' '.join(port)} / by all {ways} ways",
-        measured=round(share, 4),
-        bound=f">= {least:.4g}",
-        unit="ratio",
-        margin=round(share - least, 4),
+    fact = held_to(
+        f"packets by {' '.join(port)} / by all {ways} ways",
+        share,
+        Bound(said=f">= {least:.4g}", least=least, digits=4),
+        "ratio",
     )
     if not least:
         return unproven(

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
-from labtests.measure.evidence import Difference, Evidence, Place
+from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, cnps, goodput, outcome, witnesses
+from labtests.verdicts.bounds import Bound, at_least
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -18,6 +19,7 @@ from labtests.verdicts.outcome import (
     conclude,
     fact_of,
     failed,
+    held_to,
     missing,
     passed,
     unproven,
@@ -92,7 +94,7 @@ def _often_enough(evidence: Evidence, told: int, interval_us: int) -> Finding:
         return unproven("interval reports do not cover the time in which all sent")
     least = round(LEAST_SHARE * (span[1] - span[0]) * 1e6 / interval_us)
     name = f"CNPs of {evidence.receiver.device} while all sent"
-    fact = Fact(name=name, measured=told, bound=f">= {least}", unit="CNPs", margin=told - least)
+    fact = held_to(name, told, at_least(least), "CNPs")
     few = f"{evidence.receiver.device} sent {told} CNPs: not one each {interval_us} us"
     return passed(fact) if told >= least else unproven(few, fact)
 
@@ -132,17 +134,16 @@ def _recovered(evidence: Evidence) -> Iterator[Finding]:
         f"{flow.sender}: goodput while pressed / alone", beside / before, at_most=HELD_SHARE
     )
     yield outcome.or_unproven(slowed, "it was not slowed")
-    yield _back(evidence, place, flow, after / before)
+    yield _back(evidence, flow, after / before)
 
 
-def _back(evidence: Evidence, place: Place, flow: FlowResult, share: float) -> Finding:
+def _back(evidence: Evidence, flow: FlowResult, share: float) -> Finding:
     """A host that does not send, or pauses, would look the same."""
-    fact = Fact(
-        name=f"{flow.sender}: goodput in its last row / alone",
-        measured=round(share, 4),
-        bound=f">= {BACK_SHARE}",
-        unit="ratio",
-        margin=round(share - BACK_SHARE, 4),
+    fact = held_to(
+        f"{flow.sender}: goodput in its last row / alone",
+        share,
+        Bound(said=f">= {BACK_SHARE}", least=BACK_SHARE, digits=4),
+        "ratio",
     )
     if share >= BACK_SHARE:
         return passed(fact)

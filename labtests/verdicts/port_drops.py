@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import datagrams, path, witnesses
+from labtests.verdicts.bounds import MORE_THAN_NONE, NONE
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -12,6 +13,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     or_unproven,
@@ -48,10 +50,10 @@ def exactly_zero(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
     if drops.increase is None:
         yield missing(drops, "= 0", "packets")
     elif drops.increase:
-        fact = fact_of(drops, "= 0", "packets", margin=-drops.increase)
+        fact = fact_of(drops, NONE, "packets")
         yield failed(f"{name_of(drops)} grew by {drops.increase}", fact)
     else:
-        yield passed(fact_of(drops, "= 0", "packets", margin=0))
+        yield passed(fact_of(drops, NONE, "packets"))
         yield from _no_byte_either(evidence, drops)
 
 
@@ -60,7 +62,7 @@ def _no_byte_either(evidence: Evidence, drops: Difference) -> Iterator[Finding]:
     if counter == c.QUEUE_DROPPED_PACKETS:
         size = evidence.change((device, port), "queue", queue, c.QUEUE_DROPPED_BYTES)
         if size.increase:
-            fact = fact_of(size, "= 0", "bytes", margin=-size.increase)
+            fact = fact_of(size, NONE, "bytes")
             grew = f"{name_of(size)} grew by {size.increase}, and {counter} stayed 0"
             yield disagreement(f"counters disagree: {grew}", fact)
 
@@ -75,7 +77,7 @@ def some_drop(evidence: Evidence, queue: int) -> Finding:
             f"{name_of(drops)} stayed 0, but drops were expected",
             fact_of(drops, "> 0", "packets"),
         )
-    return passed(fact_of(drops, "> 0", "packets", margin=drops.increase))
+    return passed(fact_of(drops, MORE_THAN_NONE, "packets"))
 
 
 def switch_ports_kept(evidence: Evidence) -> Iterator[Finding]:
@@ -156,12 +158,11 @@ def port_and_queues_agree(evidence: Evidence, where: path.Where) -> Iterator[Fin
             yield missing(difference, "known", "packets")
             return
     of_port, of_queues = (sum(d.increase or 0 for d in side) for side in (port, by_queue))
-    fact = Fact(
-        name=f"dropped by the port {' '.join(where)} = by its queues",
-        measured=of_port - of_queues,
-        bound="= 0",
-        unit="packets",
-        margin=-abs(of_port - of_queues),
+    fact = held_to(
+        f"dropped by the port {' '.join(where)} = by its queues",
+        of_port - of_queues,
+        NONE,
+        "packets",
     )
     if of_port == of_queues:
         yield passed(fact)

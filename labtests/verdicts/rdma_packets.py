@@ -10,7 +10,8 @@ is gone (its tool has ended), the host's UDP counter has that: RoCEv2 comes by U
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import port_drops
-from labtests.verdicts.outcome import Fact, Finding, missing, passed, unequal
+from labtests.verdicts.bounds import NONE
+from labtests.verdicts.outcome import Finding, held_to, missing, passed, unequal
 
 
 def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
@@ -32,14 +33,7 @@ def sent_and_received(evidence: Evidence, queues: tuple[int, ...]) -> Finding:
         if came.increase == due:
             note += f" and {late} for queue pairs that were gone (UDP InDatagrams {came.increase})"
             late = 0
-    fact = Fact(
-        name="sent - dropped = received, RoCE packets",
-        measured=late,
-        bound="= 0",
-        unit="packets",
-        margin=-abs(late),
-        note=note,
-    )
+    fact = held_to("sent - dropped = received, RoCE packets", late, NONE, "packets", note)
     if late:
         return unequal(fact)
     return passed(fact)

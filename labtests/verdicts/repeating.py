@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Evidence
 from labtests.verdicts import checks, idle, packets, path, port_drops, witnesses
+from labtests.verdicts.bounds import at_least, at_most
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Verdict,
     conclude,
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     or_unproven,
@@ -254,7 +255,7 @@ def _no_more_time_outs_than_by_chance(evidence: Evidence, found: _Transferred) -
     if waits is None:
         return missing(told, "known", "events")
     name = name_of(told) if waits == told.increase else f"{name_of(told)} beyond NAKs"
-    fact = Fact(name=name, measured=waits, bound=f"<= {most}", unit="events", margin=most - waits)
+    fact = held_to(name, waits, at_most(most), "events")
     often = (
         f"{name} grew by {waits}, where chance loses {most} repetitions at "
         "most: losses are not told by NAKs, or answers are lost"
@@ -324,12 +325,8 @@ def _sender(evidence: Evidence) -> tuple[str, str]:
 def _sent_again(evidence: Evidence, found: _Transferred) -> Finding:
     """Each lost packet, at least once: the transfer is whole."""
     sender = evidence.senders[0].device
-    fact = Fact(
-        name=f"packets that {sender} sent again",
-        measured=found.repeated,
-        bound=f">= {found.lost}",
-        unit="packets",
-        margin=found.repeated - found.lost,
+    fact = held_to(
+        f"packets that {sender} sent again", found.repeated, at_least(found.lost), "packets"
     )
     if found.repeated >= found.lost:
         return passed(fact)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence
 from labtests.verdicts import checks, port_drops, witnesses
+from labtests.verdicts.bounds import NONE
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -59,7 +60,7 @@ def _paused_nobody(evidence: Evidence) -> Iterator[Finding]:
 def _none(frames: Difference) -> Finding:
     if frames.increase is None:
         return missing(frames, "= 0", "frames")
-    fact = fact_of(frames, "= 0", "frames", margin=-frames.increase)
+    fact = fact_of(frames, NONE, "frames")
     return (
         failed(f"{name_of(frames)} grew by {frames.increase}", fact)
         if fact.margin

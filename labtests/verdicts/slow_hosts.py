@@ -9,6 +9,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import StormResult
 from labtests.measure.evidence import Evidence, Place
 from labtests.verdicts import checks, idle, packets, pauses, port_drops, storms, witnesses
+from labtests.verdicts.bounds import MORE_THAN_NONE
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -59,7 +60,7 @@ def _held_by_its_receiver(evidence: Evidence, controls: tuple[Evidence, ...]) ->
             fact = fact_of(sent, "> 0", "frames")
             yield missing(sent, "> 0", "frames") if sent.increase is None else unproven(few, fact)
         else:
-            yield passed(fact_of(sent, "> 0", "frames", sent.increase))
+            yield passed(fact_of(sent, MORE_THAN_NONE, "frames"))
         yield witnesses.pauses_agree(evidence, place)
 
 

@@ -25,6 +25,7 @@ from labtests.verdicts import (
     port_drops,
     witnesses,
 )
+from labtests.verdicts.bounds import NONE, at_least, at_most, between
 from labtests.verdicts.outcome import (
     Fact,
     Finding,
@@ -34,6 +35,7 @@ from labtests.verdicts.outcome import (
     disagreement,
     fact_of,
     failed,
+    held_to,
     missing,
     name_of,
     passed,
@@ -114,7 +116,7 @@ def _filtered(evidence: Evidence, station: path.Station) -> Iterator[Finding]:
             continue
         untaken = difference.key[-1] == c.NET_RX_DROPPED
         most = dropped + (path.STRAYS if untaken else 0)
-        fact = fact_of(difference, f"<= {most}", "packets", margin=most - difference.increase)
+        fact = fact_of(difference, at_most(most), "packets")
         if difference.increase <= most or _every_packet_came(evidence):
             yield passed(fact)
         else:
@@ -247,7 +249,7 @@ def _nics_sent_each(evidence: Evidence) -> Iterator[Finding]:
         kept = sum(_most(station, whole=True) for station in stations)
         kept += sum(flow.unsure_datagrams or 0 for flow in flows)
         least = each * (written - kept) - sum(_most(s, whole=False) for s in stations)
-        fact = fact_of(sent, f">= {least} (the tools')", "packets", margin=sent.increase - least)
+        fact = fact_of(sent, at_least(least, " (the tools')"), "packets")
         otherwise = "" if priority is None else ", or left it in another class"
         yield _held(
             fact,
@@ -294,7 +296,7 @@ def _hosts_sent_it(evidence: Evidence) -> Iterator[Finding]:
                 yield missing(sent, f">= {told - unsure}", "datagrams")
             continue  # where no host counts them, NICs count packets
         least = told - unsure
-        fact = fact_of(sent, f">= {least} (the tools')", "datagrams", margin=sent.increase - least)
+        fact = fact_of(sent, at_least(least, " (the tools')"), "datagrams")
         yield _held(
             fact,
             f"the tools on {device} report {told} datagrams sent, its IP stack {sent.increase}",
@@ -343,13 +345,7 @@ def _carried(
     most = path.STRAYS + others
     if came > left:  # frames of a switch's own that no queue counts, while late counters were read
         most += round(_seconds_between(sent, arrived))
-    fact = Fact(
-        name=f"sent by {at} - received by {to}",
-        measured=left - came,
-        bound=f"-{most} to {most}",
-        unit="packets",
-        margin=most - abs(left - came),
-    )
+    fact = held_to(f"sent by {at} - received by {to}", left - came, between(-most, most), "packets")
     what = "lost" if left > came else "doubled"
     yield _held(
         fact,
@@ -469,13 +465,13 @@ def kept(station: path.Station) -> Iterator[Finding]:
         if difference.increase is None:
             yield missing(difference, "= 0", "packets")
         elif not difference.increase:
-            yield passed(fact_of(difference, "= 0", "", margin=0))
+            yield passed(fact_of(difference, NONE, ""))
     if station.lost:
         yield _lost(station)
 
 
 def _lost(station: path.Station) -> Finding:
-    facts = (fact_of(d, "= 0", "", margin=-(d.increase or 0)) for d in station.lost)
+    facts = (fact_of(d, NONE, "") for d in station.lost)
     what, remedy = _SAYING[station.part]
     return failed(f"{station.name} {what}: {path.in_words(station)}; {remedy}", *facts)
 

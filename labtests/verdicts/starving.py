@@ -6,6 +6,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Evidence, Place
 from labtests.verdicts import among, checks, marks_first, outcome
+from labtests.verdicts.bounds import MORE_THAN_NONE
 from labtests.verdicts.outcome import (
     Finding,
     Verdict,
@@ -68,7 +69,7 @@ def _told_to_slow_down(evidence: Evidence, place: Place) -> Finding:
     handled = evidence.change((place.device, place.port), "port", None, c.RP_CNP_HANDLED)
     if handled.increase is None:
         return missing(handled, "> 0", "CNPs")
-    fact = fact_of(handled, "> 0", "CNPs", margin=handled.increase)
+    fact = fact_of(handled, MORE_THAN_NONE, "CNPs")
     said = f"{name_of(handled)} stayed 0: {place.device} was not told to slow down"
     return passed(fact) if handled.increase else unproven(said, fact)
 

@@ -6,6 +6,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import StormResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, idle, packets, path, port_drops
+from labtests.verdicts.bounds import at_least, at_most, exactly
 from labtests.verdicts.outcome import (
     Finding,
     Outcome,
@@ -147,23 +148,23 @@ def _dropped_all(evidence: Evidence, within_ms: int) -> Iterator[Finding]:
             continue
         drops = port_drops.queue_drops(evidence, queue)
         least = 1 if held else max(1, int(rate * dropping_s))
-        bound = f">= {least}"
+        bound = at_least(least)
         if drops.increase is None:
-            yield missing(drops, bound, "packets")
+            yield missing(drops, bound.said, "packets")
         elif drops.increase < least:
             yield failed(
                 f"{name_of(drops)} grew by {drops.increase}, not by {least} or more, in "
                 f"{_said(evidence)}",
-                fact_of(drops, bound, "packets", drops.increase - least),
+                fact_of(drops, bound, "packets"),
             )
         elif not held and drops.increase > (most := int(rate * most_s) + path.STRAYS):
             yield failed(
                 f"{name_of(drops)} grew by {drops.increase}, more than it is sent in "
                 f"{_said(evidence)} ({most}): the port drops when it is paused no longer",
-                fact_of(drops, f"<= {most}", "packets", most - drops.increase),
+                fact_of(drops, at_most(most), "packets"),
             )
         else:
-            yield passed(fact_of(drops, bound, "packets", drops.increase - least))
+            yield passed(fact_of(drops, bound, "packets"))
 
 
 def _spans(storm: StormResult) -> tuple[tuple[float, float], ...]:
@@ -319,7 +320,7 @@ def _shut_long_enough(evidence: Evidence, storm: StormResult) -> Iterator[Findin
             )
             continue
         least = int(HELD_SHARE * rate * storm.times * shut_ms / 1000)
-        fact = fact_of(dropped, f">= {least}", "packets", dropped.increase - least)
+        fact = fact_of(dropped, at_least(least), "packets")
         if dropped.increase >= least:
             yield passed(fact)
         else:
@@ -346,7 +347,7 @@ def _served_soon_enough(evidence: Evidence, storm: StormResult) -> Iterator[Find
         if offered is None or moved.increase is None:
             continue  # said elsewhere
         least = int(SOON_SHARE * offered)
-        fact = fact_of(moved, f">= {least}", "packets", moved.increase - least)
+        fact = fact_of(moved, at_least(least), "packets")
         if moved.increase >= least:
             yield passed(fact)
         else:
@@ -414,10 +415,10 @@ def _counted_as(evidence: Evidence, priority: int, counter: str, times: int) -> 
         how = f"grew by {shut.increase}" if shut.increase else "stayed 0"
         yield failed(
             f"{name_of(shut)} {how}, not {times}, in {_said(evidence)}",
-            fact_of(shut, f"= {times}", "times", -abs(times - shut.increase)),
+            fact_of(shut, exactly(times), "times"),
         )
     else:
-        yield passed(fact_of(shut, f"= {times}", "times", 0))
+        yield passed(fact_of(shut, exactly(times), "times"))
 
 
 def _counted(evidence: Evidence, priority: int, counter: str) -> Difference:

@@ -13,6 +13,7 @@ from labtests.capabilities import counters as c
 from labtests.capabilities.flows import FlowResult
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import checks, datagrams, idle, packets, path, port_drops
+from labtests.verdicts.bounds import Bound
 from labtests.verdicts.outcome import (
     Finding,
     Outcome,
@@ -177,14 +178,14 @@ def _counted_twice(
     high = due + round(NEAR * packets) * headers + path.STRAYS
     if seen.increase is None:
         return missing(seen, f"{headers} x {packets}", "packets")
-    margin = min(seen.increase - low, high - seen.increase)
-    fact = fact_of(seen, f"{headers} x {packets}: {low} to {high}", "packets", margin=margin)
+    bound = Bound(said=f"{headers} x {packets}: {low} to {high}", least=low, most=high)
+    fact = fact_of(seen, bound, "packets")
     if packets < FEWEST:
         return unproven(f"{packets} {what}: too few", fact)
     said = f"{name_of(seen)} grew by {seen.increase} where {packets} {what}"
     if not seen.increase:
         return unproven(f"{said}: none of any header, or the counter stands still", fact)
-    if margin >= 0:
+    if low <= seen.increase <= high:
         return passed(fact)
     if seen.increase < due:
         return failed(f"{said}: not {headers} for each, outer and inner header", fact)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from labtests.capabilities import counters as c
 from labtests.measure.evidence import Difference, Evidence, Place
 from labtests.verdicts import path
+from labtests.verdicts.bounds import NONE, Bound
 from labtests.verdicts.outcome import (
-    Fact,
     Finding,
     Outcome,
     disagreement,
     fact_of,
+    held_to,
     missing,
     name_of,
     names_of,
@@ -71,7 +72,7 @@ def came_back(evidence: Evidence) -> Iterator[Finding]:
         ]
         if any(evidence.has(each) for each in (sent, *got)):
             what = f"sent back = received by the senders, priority {priority}"
-            yield equal_but_for_cnps(evidence, what, ([sent], got), cnps)
+            yield equal_but_for_cnps(what, ([sent], got), cnps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,7 @@ def cnps_of(evidence: Evidence, places: Iterable[Place]) -> Cnps:
 
 
 def equal_but_for_cnps(
-    evidence: Evidence,
-    what: str,
-    sides: tuple[Iterable[Difference], Iterable[Difference]],
-    cnps: Cnps,
+    what: str, sides: tuple[Iterable[Difference], Iterable[Difference]], cnps: Cnps
 ) -> Finding:
     """The same, to the packet; or but for exactly all CNPs, which one end counts in the classes of
     the flows and the other one cannot count apart (came_back)."""
@@ -163,12 +161,15 @@ def marks_agree(evidence: Evidence) -> Finding:
     if not exact.because or not before or marked.increase is None or seen.increase is None:
         return exact
     most = marked.increase + sum(d.increase or 0 for d in before)
-    fact = Fact(
-        name="CE packets that the NP saw",
-        measured=seen.increase,
-        bound=f">= {marked.increase} marked at the bottleneck, <= {most} with those before it",
-        unit="packets",
-        margin=min(seen.increase - marked.increase, most - seen.increase),
+    fact = held_to(
+        "CE packets that the NP saw",
+        seen.increase,
+        Bound(
+            said=f">= {marked.increase} marked at the bottleneck, <= {most} with those before it",
+            least=marked.increase,
+            most=most,
+        ),
+        "packets",
     )
     return passed(fact) if marked.increase <= seen.increase <= most else exact
 
@@ -292,7 +293,7 @@ def _dropped(evidence: Evidence) -> int:
 def _no_retransmission(difference: Difference, dropped: int) -> Finding:
     if difference.increase is None:
         return missing(difference, "= 0", "events")
-    fact = fact_of(difference, "= 0", "events", margin=0)
+    fact = fact_of(difference, NONE, "events")
     if difference.increase:
         said = f"{name_of(difference)} grew by {difference.increase}"
         if dropped:
@@ -310,9 +311,7 @@ def equal(what: str, left: Iterable[Difference], right: Iterable[Difference]) ->
             return missing(difference, "known", "packets")
     a, b = (sum(d.increase or 0 for d in side) for side in (left, right))
     note = f"{_sum(left)} = {a}; {_sum(right)} = {b}"
-    fact = Fact(
-        name=what, measured=a - b, bound="= 0", unit="packets", margin=-abs(a - b), note=note
-    )
+    fact = held_to(what, a - b, NONE, "packets", note)
     return passed(fact) if a == b else unequal(fact)
 
 

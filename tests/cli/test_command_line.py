@@ -179,7 +179,7 @@ def test_a_missing_package_of_the_simulated_lab_gets_a_sentence(
     def absent(_: str) -> ModuleType:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
-    monkeypatch.setattr("labtests.__main__.importlib.import_module", absent)
+    monkeypatch.setattr("labtests.core.interpreter.importlib.import_module", absent)
 
     result = run("simlab", "serve", LAB)
 
@@ -194,7 +194,7 @@ def test_another_missing_module_is_a_bug_and_shown_as_one(monkeypatch: pytest.Mo
     def absent(_: str) -> ModuleType:
         raise ModuleNotFoundError("No module named 'labtests.nonsense'", name="labtests.nonsense")
 
-    monkeypatch.setattr("labtests.__main__.importlib.import_module", absent)
+    monkeypatch.setattr("labtests.core.interpreter.importlib.import_module", absent)
 
     assert isinstance(run("simlab", "serve", LAB).exception, ModuleNotFoundError)
 

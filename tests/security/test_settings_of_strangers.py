@@ -107,7 +107,7 @@ import os, sys
 seen = []
 sys.addaudithook(lambda event, told: event in ("subprocess.Popen", "import")
                  and told and seen.append((event, os.getcwd(), str(told[0]))))
-from labtests.cli.network import simulation
+from labtests.core.interpreter import simulation
 simulation("simlab.serving")
 here = os.getcwd()
 print(here, sorted({name for event, cwd, name in seen if cwd == here and (

@@ -122,6 +122,8 @@ def test_packets_that_the_nic_did_not_count_leave_it_open():
     verdict = classified(rounds, BY_THREE)
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert f"the priorities of {' '.join(NIC)} counted" in verdict.because
+    broken = [f for f in verdict.facts if f.bound == "= 255" and f.measured != 255]
+    assert [f.margin for f in broken] == [f.measured - 255 for f in broken] != []
 
 
 def test_a_nic_that_does_not_count_classes_leaves_it_open():

@@ -244,6 +244,7 @@ def test_a_gap_that_a_nic_sees_where_no_queue_dropped_leaves_it_open(where, coun
     assert " ".join((*where, counter)) not in still.because
     verdict = slowed_by_marks(with_counter(load(), where, counter, 2))
     assert f"{counter} grew by 2 without a drop at the switch" in verdict.because
+    assert [f.margin for f in verdict.facts if f.name == " ".join((*where, counter))] == [-2]
     backwards = slowed_by_marks(with_counter(load(), where, counter, -1))
     assert f"{counter}: ran backwards" in backwards.because
     full = with_counter(load(dropped=(40, 0)), where, counter, 2)

@@ -34,7 +34,7 @@ def change_class(tree: PortTree, verb: str, words: Words, now: Now) -> str:
     tree.classes[which] = made
     if old is None:
         _settle(tree, made, now)
-    return _with_quantum(made, old)
+    return _with_quantum(made)
 
 
 def _names(words: Words) -> tuple[Id | None, Id | None]:
@@ -102,7 +102,7 @@ def _settle(tree: PortTree, made: ClassNode, now: Now) -> None:
         tree.remove(old)
 
 
-def _with_quantum(made: ClassNode, old: ClassNode | None) -> str:
+def _with_quantum(made: ClassNode) -> str:
     """A quantum that is not given follows from the rate; the kernel warns where that is odd."""
     if made.quantum:
         return ""
