@@ -384,10 +384,17 @@ def full(evidence: Evidence, used: float, what: str) -> Finding:
     if all(_fills_the_line(evidence, place, flow) for place, flow in pairs):
         filled_s = seconds
     least = FULL_SHARE * filled_s / seconds
-    finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
+    name = "egress use of the bottleneck over the whole time"
+    finding = bounded(name, used, at_least=least, at_most=OVER_THE_LINE)
     if finding.outcome is Outcome.PASS:
         return finding
     where = " ".join(evidence.bottleneck)
+    if used > OVER_THE_LINE:
+        return unproven(
+            f"{where} shows {100 * used:.4g} % of its line rate: counters of bytes that cannot be, "
+            "or its speed is not the one that the testbed file says",
+            *finding.facts,
+        )
     return unproven(
         f"{where} {what} at {100 * used:.0f} % of its line rate: a limit, "
         "pauses of the receiver, or a slower link than the testbed file says",
