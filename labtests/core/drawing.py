@@ -92,13 +92,14 @@ class Axis:
         return self.ruled or self.logarithmic or not self.names
 
     def share(self, value: float) -> float:
-        """Where a value stands between the ends, 0..1; what is beyond them is at them."""
+        """Where a value stands between the ends, 0..1; what is beyond them is at them. An axis of
+        no length has one place."""
         if self.logarithmic:
             low, high = math.log(self.low), math.log(self.high)
             value = math.log(max(value, self.low))
         else:
             low, high = self.low, self.high
-        return min(max((value - low) / (high - low), 0.0), 1.0)
+        return min(max((value - low) / (high - low), 0.0), 1.0) if high != low else 0.0
 
     def marks(self) -> tuple[tuple[float, str], ...]:
         """The ticks and what stands at them."""

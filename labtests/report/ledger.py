@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from labtests.report.runs import Json, entries, number
 from labtests.report.text import plain, short_ports
 
-_FIGURE = re.compile(r"(?<![\w/.])\d+(?![\w/.])")
+_FIGURE = re.compile(r"(?<![\w/.])\d{1,100}(?![\w/.])")  # int() takes 4300 digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

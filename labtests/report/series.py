@@ -263,6 +263,7 @@ def _rates(readings: list[Reading], start_s: float) -> list[Span]:
     points: list[Span] = []
     for first, second in pairwise(readings):
         change = differences([first], [second])[second.key].increase
-        rate = None if change is None else change / (second.time_s - first.time_s)
+        # of two samples that are next to no time apart it may be more than can be drawn
+        rate = None if change is None else number(change / (second.time_s - first.time_s))
         points.append((first.time_s - start_s, second.time_s - start_s, rate))
     return points

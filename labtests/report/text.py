@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from labtests.report.runs import number
 
+LOOKED_AT = 1000
+"""Characters of a name, from its end, of which some are shown."""
 BRIEF = 170
 """Characters of a sentence in a line; one that says two things against one another has twice as
 many at most."""
@@ -114,7 +116,8 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", "\u202f")
 
 
-_LONG = re.compile(r"(?<![\w./-])(\d{5,})\b(?![\w/.]*\w)")
+_LONG = re.compile(r"(?<![\w./-])(\d{5,100})\b(?![\w/.]*\w)")
+"""No longer than what measures something: int() takes 4300 digits."""
 _SIGNS = ((">=", "\u2265"), ("<=", "\u2264"), ("->", "\u2192"))
 
 
@@ -163,7 +166,7 @@ def part(share: object) -> str:
 
 def counter_words(name: object) -> str:
     """What moved, without where: `S6550 1/0/13 queue 3 dropped_packets` is `queue 3 dropped`."""
-    said = short_ports(str(name)).replace("_packets", "").replace("_", " ")
+    said = short_ports(str(name)[-LOOKED_AT:]).replace("_packets", "").replace("_", " ")
     found = re.search(r"(?:queue|priority) \d+ [\w ]+$", said)
     said = found[0] if found else said
     if len(said) <= 34:

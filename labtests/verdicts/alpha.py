@@ -45,6 +45,8 @@ flow (from the line's rate) and the ticks of a NIC's own timers beside it. Where
 simulated labs of 10G to 400G have 0.94 to 1.01 of the least by formula, of 1G 1.31: the next packet
 comes late there."""
 _ONE = 1024
+_NOTHING = 1e-30
+"""Of a rate: what is left of a cut then leaves a rate that no line has, whatever is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,15 +99,19 @@ class AlphaRule:
 
     def _mean(self, interval_us: float, alpha: float, first: int) -> float:
         """Over one interval. `first`: the tick from which on the target is raised. Rates are
-        a r + b, of the rate r before the cut and of what one increase adds."""
+        a r + b, of the rate r before the cut and of what one increase adds; without an end where
+        nothing that can be reckoned with is left of the cut."""
         ticks = math.floor(interval_us / self.increase_timer_us)
+        left = alpha / 2 * 0.5**ticks  # 1 - a at the end: a itself is 1.0 from 53 ticks on
+        if left < _NOTHING:
+            return math.inf
         a, b, raised = 1 - alpha / 2, 0.0, 0
         parts = [(a, b)]
         for tick in range(1, ticks + 1):
             raised += tick >= first
             a, b = (a + 1) / 2, (b + raised) / 2
             parts.append((a, b))
-        at_cut = b / (1 - a)
+        at_cut = b / left
         lengths = [*(self.increase_timer_us,) * ticks, interval_us % self.increase_timer_us]
         total = sum(us * (a * at_cut + b) for us, (a, b) in zip(lengths, parts, strict=True))
         return 1e6 * self.additive_increase_mbit_per_s * total / interval_us
@@ -143,12 +149,21 @@ def _follows(evidence: Evidence, rule: AlphaRule) -> Iterator[Finding]:
         yield unproven(f"no rate of {place.device} while all sent, or no CNPs in it")
     elif (1 - AROUND) * apart[0] < rule.increase_timer_us:
         yield unproven(f"CNPs came each {apart[0]:.0f} us: the rate falls as long as they come")
+    elif rule.bounds(*apart)[0] > _line(evidence, place):
+        yield unproven(
+            f"CNPs came each {apart[0]:.0f} us at the least: by the rule {place.device} has its "
+            "whole link again between two of them, so that it does not show"
+        )
     else:
         bounds = rule.bounds(*apart)
         within = _within(place.device, got, apart, bounds)
         uneven = _unevenly(evidence) if within.outcome is Outcome.FAIL else ""
         yield unproven(f"{within.because}, {uneven}", *within.facts) if uneven else within
         yield from _free(evidence, got, bounds[1])
+
+
+def _line(evidence: Evidence, place: Place) -> float:
+    return place.link_bits_per_s or evidence.line_bits_per_s
 
 
 def _all_its_cnps(evidence: Evidence, place: Place) -> Iterator[Finding]:

@@ -389,15 +389,32 @@ def full(evidence: Evidence, used: float, what: str) -> Finding:
     if all(_fills_the_line(evidence, place, flow) for place, flow in pairs):
         filled_s = seconds
     least = FULL_SHARE * filled_s / seconds
-    finding = bounded("egress use of the bottleneck over the whole time", used, at_least=least)
+    name = "egress use of the bottleneck over the whole time"
+    most = _most_use(evidence, seconds)
+    finding = bounded(name, used, at_least=least, at_most=most)
     if finding.outcome is Outcome.PASS:
         return finding
     where = " ".join(evidence.bottleneck)
+    if used > most:
+        return unproven(
+            f"{where} shows {100 * used:.4g} % of its line rate: counters of bytes that cannot be, "
+            "or its speed is not the one that the testbed file says",
+            *finding.facts,
+        )
     return unproven(
         f"{where} {what} at {100 * used:.0f} % of its line rate: a limit, "
         "pauses of the receiver, or a slower link than the testbed file says",
         *finding.facts,
     )
+
+
+def _most_use(evidence: Evidence, seconds: float) -> float:
+    """What a line can carry between the two reads of its counters, as a share of what it can in so
+    many seconds: rows leave out how a tool starts and ends."""
+    reads = [r for d in _bytes_forwarded(evidence) for r in (d.before, d.after) if r is not None]
+    times = [r.time_s for r in reads] or [0.0]
+    between_s = max(times) - min(times) + (evidence.refresh.seconds or 0.0)
+    return IMPOSSIBLE_SHARE * between_s / seconds
 
 
 def _fills_the_line(evidence: Evidence, place: Place, flow: FlowResult) -> bool:

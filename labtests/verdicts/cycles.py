@@ -213,16 +213,15 @@ def _moved(evidence: Evidence, hop: CycleHop) -> Finding:
 def _empty(evidence: Evidence, hop: CycleHop) -> Iterator[Finding]:
     """Where the switch tells it, the queue is empty when everybody has ended."""
     key = (*hop.out, "queue", hop.queue, c.QUEUE_LENGTH_PACKETS)
-    for reading in evidence.after:
-        if reading.key == key and reading.value is not None:
-            fact = held_to(
-                f"{' '.join(hop.out)} queue {hop.queue} queue_length_packets, at the end",
-                reading.value,
-                NONE,
-                "packets",
-            )
-            said = f"{fact.name}: {reading.value}, and nobody sends any more"
-            yield failed(said, fact) if reading.value else passed(fact)
+    name = f"{' '.join(hop.out)} queue {hop.queue} queue_length_packets, at the end"
+    reads = [reading for reading in evidence.after if reading.key == key]
+    if key in evidence.numbers and not (reads and all(r.value is not None for r in reads)):
+        why = next((r.missing for r in reads if r.value is None), "") or "it was not read"
+        yield unproven(f"{name}: not known, and it was told before: {why}")
+    for length in (reading.value for reading in reads if reading.value is not None):
+        fact = held_to(name, length, NONE, "packets")
+        said = f"{name}: {length}, and nobody sends any more"
+        yield failed(said, fact) if length else passed(fact)
 
 
 # -- hosts and cables ------------------------------------------------------------------------------

@@ -143,8 +143,8 @@ def others_share(evidence: Evidence) -> float:
         of_queue = (r.device, r.port, r.counter) == (*evidence.bottleneck, c.QUEUE_FORWARDED_BYTES)
         if of_queue and inside and r.index not in evidence.queues and r.value is not None:
             seen.setdefault(r.index, []).append((r.time_s, r.value))
-    rates = [_rate(rows) for rows in seen.values() if len(rows) > 1]
-    return max(8 * sum(rates) / evidence.line_bits_per_s, 0.0)
+    rates = [max(_rate(rows), 0.0) for rows in seen.values() if len(rows) > 1]
+    return 8 * sum(rates) / evidence.line_bits_per_s
 
 
 def _rate(rows: list[tuple[float, int]]) -> float:

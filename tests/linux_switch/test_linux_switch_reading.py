@@ -237,6 +237,23 @@ def test_the_first_filter_that_takes_a_packet_wins():
     assert len(parse_filters(filters)) == 8
 
 
+@pytest.mark.parametrize(
+    ("words", "instead", "said"),
+    [
+        ('"probability":0.1', '"probability":1e999', "a number from 0 to 1, not inf"),
+        ('"probability":0.1', '"probability":NaN', "a number from 0 to 1, not nan"),
+        ('"probability":0.1', '"probability":-5', "a number from 0 to 1, not -5"),
+        ('"probability":0.1', '"probability":true', "a number from 0 to 1, not True"),
+        ('"ewma":5', '"ewma":9999999999', "up to 31, not 9999999999"),
+        ('"Scell_log":15', '"Scell_log":2000', "up to 31, not 2000"),
+    ],
+)
+def test_numbers_of_red_that_no_kernel_has_are_refused(words, instead, said):
+    """They were an OverflowError or a division by zero where a curve was read or undone."""
+    with pytest.raises(UnreadableOutput, match=said):
+        parse_qdiscs(without(recording("qdiscs--6.15-ets_red"), words, instead))
+
+
 @pytest.mark.parametrize("release", ["5.10", "6.1", "6.15", "7.3"])
 def test_every_release_of_iproute2_that_debian_has_says_the_same(release):
     """One tree, shown by the tc of Debian 11, 12, 13 and sid."""

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from labtests.__main__ import main
 from labtests.report import Past, css, page, read_run
+from labtests.report.ledger import ledger_of
 from labtests.report.runs import UnreadableRun
 from labtests.report.suites import suites_of
-from labtests.report.text import amount, gbit, seconds, signed
+from labtests.report.text import amount, counter_words, gbit, plain, seconds, signed
 from labtests.report.view import error_of
 from labtests.transport.chronicle import Chronicle
 
@@ -685,6 +686,18 @@ def test_what_is_no_number_is_a_dash_with_its_reason(nothing: object) -> None:
     for shown in (amount(nothing, "why"), signed(nothing, "why"), gbit(nothing, "why")):
         assert str(shown) == '<span class="lt-none">— why</span>'
     assert str(seconds(nothing)) == '<span class="lt-none">— not recorded</span>'
+
+
+def test_figures_and_names_of_any_length_are_shown_at_once() -> None:
+    """int() takes 4300 digits; a name of 80 kB took 20 s."""
+    digits = "9" * 5000
+    assert plain(f"sent {digits} packets") == f"sent {digits} packets"
+    assert plain("sent 12345 packets") == "sent 12\u202f345 packets"
+    fact = {"name": "A = B", "note": f"a = {digits}; b = 3", "measured": 0}
+    assert ledger_of({"verdicts": [{"facts": [fact]}]}) == []
+    begun = time.monotonic()
+    assert counter_words("queue 3 " * 20_000 + "!").startswith("\u2026")
+    assert time.monotonic() - begun < 5
 
 
 # -- files -------------------------------------------------------------------------------------

@@ -161,3 +161,15 @@ def test_the_sawtooth_says_that_it_is_of_the_simulation_and_no_evidence() -> Non
 def test_what_never_paused_and_went_on_again_is_no_sawtooth() -> None:
     phases = [traced([0, 0, 0]), traced([1, 1]), {"name": "of hardware", "start_s": 1.0}]
     assert list(sawteeth(phases)) == []
+
+
+def test_samples_and_states_at_one_moment_are_drawn(sample_of: Sample) -> None:
+    phase = traced([0, 1, 0])
+    for row in phase["exact_state"]:
+        row["time_s"] = 12.0
+    (drawn,) = sawteeth([phase])
+    assert drawn.startswith("<svg")
+
+    close = [sample_of("pfc_tx_frames", t, v) for t, v in [(0.0, 0), (5e-324, 5), (1.0, 6)]]
+    (line,) = panel_of({"start_s": 0.0, "samples": close}, "PFC pause frames").series
+    assert [value for _, _, value in line.points] == [None, 1.0]

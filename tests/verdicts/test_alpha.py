@@ -49,6 +49,22 @@ def test_one_interval_by_hand():
     assert high == pytest.approx(1.25 * 15e6 * 26, rel=0.01)  # r is 34 A then
 
 
+@pytest.mark.parametrize("rule", [STAYS, FALLS])
+@pytest.mark.parametrize("handled", [1, 2, 10, 40, 100])
+def test_cnps_too_rare_for_the_rule_are_said(handled, rule):
+    """Of the cut nothing is left before the next CNP: 1 - a was 0 for a float, and divided by."""
+    verdict = follows_alpha(slowed(handled=handled), rule)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "has its whole link again between two of them" in verdict.because
+
+
+@pytest.mark.parametrize("apart_us", [1e4, 2e4, 1e6, 1e12])
+@pytest.mark.parametrize("alpha_timer_us", [1, 400, 2000, 10**9])
+def test_bounds_of_any_interval_are_no_error(apart_us, alpha_timer_us):
+    low, high = replace(STAYS, alpha_timer_us=alpha_timer_us).bounds(apart_us, 2 * apart_us)
+    assert 1e12 < low <= high  # bits/s: more than any line
+
+
 def test_alpha_that_falls_between_cnps_leaves_more():
     (low, high), (least, most) = STAYS.bounds(1000, 1000), FALLS.bounds(1000, 1000)
     assert least > 1.5 * low

@@ -164,6 +164,14 @@ def test_others_that_take_the_line_are_background():
     assert "background traffic took 100% of the bottleneck" in verdict.because
 
 
+def test_a_queue_that_runs_backwards_hides_no_background():
+    seen = in_queue_zero_while_all_sent(good_evidence())
+    key = (*seen.bottleneck, "queue", 1, c.QUEUE_FORWARDED_BYTES)
+    back = tuple(reading(key, 2**62 - round(1.25e9 * t), t) for t in (12.1, 13.0, 14.0))
+    verdict = throttled(replace(seen, samples=(*seen.samples, *back)), ceiling_bits_per_s=9.6e9)
+    assert "background traffic took 100% of the bottleneck" in verdict.because
+
+
 def with_rates(*gbit: float) -> Evidence:
     """S2 with so many senders, all but the first in one queue, and what they got together."""
     seen = dcqcn()

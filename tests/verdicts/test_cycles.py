@@ -147,6 +147,19 @@ def test_a_queue_that_holds_packets_when_all_have_ended_is_a_failure():
     assert "queue_length_packets, at the end: 17, and nobody sends any more" in verdict.because
 
 
+@pytest.mark.parametrize("shown", [None, -1, 2**64, "gone"])
+def test_what_a_queue_holds_at_the_end_is_known_where_it_was_told_before(shown):
+    key = (*HOPS[0].out, "queue", 3, c.QUEUE_LENGTH_PACKETS)
+    told = [r for r in cycle().after if r.key != key]
+    told += [] if shown == "gone" else [reading(key, shown, 18.0, "N/A")]
+
+    seen = replace(cycle(), after=tuple(told))
+    assert went_on(seen).outcome is Outcome.PASS  # a switch that never tells it
+    verdict = went_on(replace(seen, shown=frozenset({key})))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "queue_length_packets, at the end: not known, and it was told before" in verdict.because
+
+
 def test_a_stop_that_is_shorter_than_what_samples_can_tell_is_none():
     short = (0, 1000, 2000, 2000, 2000, *MOVING[5:])  # 1 s between the first and the last of three
     assert went_on(cycle(short)).outcome is Outcome.FAIL

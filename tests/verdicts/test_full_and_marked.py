@@ -82,6 +82,9 @@ def test_full_marked_and_without_a_drop_it_passes():
         ({f"sw_p3_{c.BUFFER_DROPPED_IN_PACKETS}": None}, "INCONCLUSIVE", "sw p3 buffer_dropped_in"),
         ({f"first_p9_q3_{c.QUEUE_FORWARDED_BYTES}": BYTES // 2}, "INCONCLUSIVE", "was not full"),
         ({f"first_p9_q3_{c.QUEUE_FORWARDED_BYTES}": None}, "INCONCLUSIVE", "bytes"),
+        ({f"first_p9_q3_{c.QUEUE_FORWARDED_BYTES}": 2 * BYTES}, "INCONCLUSIVE",
+         "first p9 shows 198.4 % of its line rate: counters of bytes that cannot be"),
+        ({f"first_p9_q3_{c.QUEUE_FORWARDED_BYTES}": 2**63}, "INCONCLUSIVE", "that cannot be"),
     ],
 )  # fmt: skip
 def test_what_is_missing_or_wrong_is_named(other, outcome, because):

@@ -100,6 +100,7 @@ class Qdisc:
         return f"{self.kind} {self.handle} {where}"
 
 
+MOST_LOGARITHM = 31  # of RED's weight and idle table
 MOST_BANDS = 16  # of prio and ets in Linux (TCQ_PRIO_BANDS, TCQ_ETS_MAX_BANDS)
 
 
@@ -154,6 +155,23 @@ class _Fields:
             refuse(self.reply, f"{self.what}: {name} should be a whole number, not {value!r}")
         return value
 
+    def logarithm(self, name: str) -> int | None:
+        """One that the kernel takes (red_check_params); None where it is not told."""
+        value = self.number(name) if name in self.shown else None
+        if value is not None and value > MOST_LOGARITHM:
+            refuse(self.reply, f"{self.what}: {name} should be up to {MOST_LOGARITHM}, not {value}")
+        return value
+
+    def share(self, name: str) -> float | None:
+        """One, 0 to 1; None where it is not told."""
+        value = self.shown.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            problem = f"{self.what}: {name} should be a number from 0 to 1, not {value!r}"
+            refuse(self.reply, problem)
+        return float(value)
+
     def numbers(self, name: str) -> tuple[int, ...]:
         """A list of them; () where there is none."""
         value = self.shown.get(name, [])
@@ -188,18 +206,15 @@ def _marked(look: _Fields, kind: str) -> int | None:
 
 
 def _red(look: _Fields, options: _Fields) -> Red:
-    probability = options.shown.get("probability")
-    if probability is not None and not isinstance(probability, int | float):
-        refuse(look.reply, f"{look.what}: probability should be a number, not {probability!r}")
     return Red(
         limit_bytes=options.number("limit"),
         min_bytes=options.number("min"),
         max_bytes=options.number("max"),
         ecn=bool(options.shown.get("ecn", False)),
         flags=tuple(f for f in ("harddrop", "adaptive", "nodrop") if options.shown.get(f)),
-        ewma=options.number("ewma") if "ewma" in options.shown else None,
-        idle=options.number("Scell_log") if "Scell_log" in options.shown else None,
-        probability=None if probability is None else float(probability),
+        ewma=options.logarithm("ewma"),
+        idle=options.logarithm("Scell_log"),
+        probability=options.share("probability"),
         marked=look.number("marked"),
         early=look.number("early"),
     )

@@ -175,11 +175,12 @@ def red_words(curve: WredQueue, detail: Detail | None, limit: int, burst: int) -
     percent = curve.drop_probability_percent / 100
     exact = None if detail is None else detail.probability
     idle = None if detail is None else detail.idle
-    rate = bandwidth_for(idle or 0, curve.weighting_exponent, AVERAGE_PACKET_BYTES)
+    exponent = curve.weighting_exponent
+    rate = None if idle is None else bandwidth_for(idle, exponent, AVERAGE_PACKET_BYTES)
     return (
         *("limit", limit, "min", curve.low_limit, "max", curve.high_limit),
         *("avpkt", AVERAGE_PACKET_BYTES, "burst", burst, "probability", f"{exact or percent:g}"),
-        *(() if idle is None else ("bandwidth", f"{rate}bit")),
+        *(() if rate is None else ("bandwidth", f"{rate}bit")),
         *(("ecn",) if curve.ecn else ()),
         *(() if detail is None else detail.flags),
     )
