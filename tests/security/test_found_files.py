@@ -5,16 +5,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 from handed import STRANGER, TESTBED, Dialled, as_root, given_to
 
-import labtests.linuxlab.cli as linuxlab
 from labtests.__main__ import main
 from labtests.core.private_files import NotPrivate
 from labtests.core.trusted_files import chosen
+from labtests.linuxlab import command
 from labtests.transport.ssh import connecting
 
 pytestmark = pytest.mark.usefixtures("own_state")
@@ -90,8 +89,8 @@ def test_no_lab_of_namespaces_is_a_strangers(
         asked.append(what)
         return 0
 
-    commands = SimpleNamespace(up=noted, down=noted, status=noted)
-    monkeypatch.setattr(linuxlab, "_command", lambda: commands)
+    for name in ("up", "down", "status"):
+        monkeypatch.setattr(command, name, noted)
     assert CliRunner().invoke(main, ["linuxlab", *words]).exit_code == 0
     assert len(asked) == 1
     given_to(STRANGER, file)
