@@ -269,4 +269,11 @@ DECLARED: tuple[Harmless, ...] = (
         counter="ecn_marked_packets",
         suite="marking.*",
     ),
+    Harmless(
+        "samples show that a queue was full by its drops, however many these are",
+        kind="samples",
+        place="bottleneck",
+        counter="dropped_packets",
+        suite="(limited_queue.a_strict|scheduling).*",
+    ),
 )
