@@ -144,7 +144,7 @@ DECLARED: tuple[Harmless, ...] = (
     ),
     Harmless(
         "that the port paused is asked here, and not how often",
-        kind="one less|more|halved|wrapped",
+        kind="one less|more|halved|wrapped|swapped ports",
         phase="experiment a quarter .*",
         counter="pfc_(rx|tx)_frames",
         suite="threshold_from.*",
