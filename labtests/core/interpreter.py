@@ -58,7 +58,8 @@ def at_root() -> Iterator[None]:
 
 
 def of_extra(module: str, packages: Collection[str], needs: str, extras: str) -> ModuleType:
-    """A module of ours. Raises LabError for one of these packages that is not installed."""
+    """A module of ours. Raises LabError for one of these packages that is not installed. `needs`:
+    how its sentence begins; `extras`: what pip calls them."""
     try:
         return importlib.import_module(f"labtests.{module}")
     except ModuleNotFoundError as error:

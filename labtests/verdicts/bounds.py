@@ -29,7 +29,7 @@ NONE = Bound(said="= 0", least=0, most=0)
 
 
 def at_least(least: float, of: str = "") -> Bound:
-    """`of`: more words, with a blank ahead of them."""
+    """`of`: more words."""
     return Bound(said=f">= {least}{of}", least=least)
 
 

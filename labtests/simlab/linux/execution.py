@@ -1,5 +1,6 @@
 """How a shell has things done: processes of its own kind, programs, redirected streams."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, Self
@@ -43,7 +44,7 @@ class Interrupted(Exception):
 
 
 @dataclass(slots=True, kw_only=True)
-class Execution:
+class Execution(ABC):
     """A shell's state, and how it has things done."""
 
     host: Machine
@@ -63,9 +64,9 @@ class Execution:
     substituted: int = 0  # the status of the last `$(…)` of a command
     shell_pid: int | None = None  # $$ stays the same in subshells
 
+    @abstractmethod
     def run(self, source: str) -> Steps:
         """All commands of a text; the last status."""
-        raise NotImplementedError
 
     def substitute(self, source: str) -> Generator[Pause, None, str]:
         """What a command prints, without the line ends behind it."""
