@@ -125,7 +125,7 @@ def shifts(series: FigureSeries) -> Iterator[Shift]:
     parts = [slice(first, last) for first, last in pairwise(bounds)]
     for old, new in pairwise(parts):
         before, after = fmean(values[old]), fmean(values[new])
-        shrunk = series.has_margin and after < before * _SHRUNK
+        shrunk = series.has_margin and after < min(before, before * _SHRUNK)
         yield Shift(series=series, run=series.runs[new.start], shrunk=shrunk,
                    before_run=series.runs[new.start - 1], before=before, after=after)  # fmt: skip
 

@@ -304,6 +304,13 @@ def test_steps_are_those_of_the_published_method(seed):
     assert [shift.run for shift in shifts(_series(values))] == ends[:-1]
 
 
+@pytest.mark.parametrize(("now", "shrunk"), [(-90.0, False), (-110.0, True), (5.0, False)])
+def test_a_margin_below_zero_has_shrunk_where_it_is_further_below(now, shrunk):
+    """-90 after -100 was told as one that shrank."""
+    found = list(shifts(_series([-100.0] * 9 + [now] * 9)))
+    assert [(shift.run, shift.shrunk) for shift in found] == [(9, shrunk)]
+
+
 def test_too_few_nights_say_nothing():
     assert list(shifts(_series([0.2, 0.2, 0.2, 0.1]))) == []
 
