@@ -134,6 +134,12 @@ class Torn:
 def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
     """Every line that has something, whole or torn, of a file that nobody else can have written.
     Raises NotPrivate, NotAFile, OSError."""
+    for _, line in numbered_lines(path):
+        yield line
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | Torn]]:
+    """The same, each with its number."""
     text = believed(path).decode("utf-8", errors="replace")
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -142,7 +148,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any] | Torn]:
             found = json_of(line, most_parts=None)
         except ValueError:
             found = None
-        yield found if isinstance(found, dict) else Torn(number)
+        yield number, found if isinstance(found, dict) else Torn(number)
 
 
 def _ends_whole(path: Path) -> bool:

@@ -25,7 +25,7 @@ from labtests.core.drawing import (
 )
 
 LEFT, TOP, WIDE, HIGH = 200.0, 80.0, 500.0, 300.0
-MOST_SLICES = 10
+MOST_SLICES, MOST_WRITTEN_OUT = 10, 1e9
 PALE, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 
@@ -49,7 +49,7 @@ def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str) -> str:
             parts.append(box(corner, (wide - 1, tall - 1), _shade(share)))
             ink = PAPER if share > 0.55 else BLACK
             middle = (corner[0] + wide / 2, top + tall / 2 + 4)
-            parts.append(text(middle, f"{value:.3g}", ink, "middle"))
+            parts.append(text(middle, figure(value, 3), ink, "middle"))
     for column, x in enumerate(columns):
         at = (LEFT + wide * (column + 0.5), TOP + HIGH + 17)
         parts.append(text(at, _named(points[keys[0]], x), align="middle"))
@@ -69,8 +69,14 @@ def _named(column: Any, number: int) -> str:
     """The middle of the values that a slice has."""
     mine = column[_labelled(column) == number]
     if pd.api.types.is_numeric_dtype(column) and mine.dtype != bool:
-        return f"{float(mine.median()):.4g}"
+        return figure(float(mine.median()), 4)
     return str(mine.iloc[0])[:24]
+
+
+def figure(value: float, digits: int) -> str:
+    """With so many digits, and whole where it has more of them: bytes are read, not powers."""
+    whole = 10**digits <= abs(value) < MOST_WRITTEN_OUT
+    return f"{value:.0f}" if whole else f"{value:.{digits}g}"
 
 
 def _shade(share: float) -> str:

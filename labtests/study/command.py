@@ -9,14 +9,14 @@ from labtests.core.errors import LabError
 from labtests.core.figure_file import in_folder
 from labtests.core.private_files import write_told
 from labtests.study import page, tables
-from labtests.study.ledger import StudyLedger, rows_of
+from labtests.study.ledger import FILE, KeptRuns, StudyLedger, kept, rows_of
 from labtests.study.points import key_of, ran
 from labtests.study.reader import Sweep, load
 from labtests.study.running import Progress, StudyBench, Told, run, span
 from labtests.study.working import cores, workers
 
 STUDIES = Path("reports") / "studies"
-SAMPLED = 3
+SAMPLED, MOST_SPOILT = 3, 5
 TABLE, PAGE = "points.csv", "page.html"
 loaded = load
 
@@ -44,17 +44,23 @@ def planned(sweep: Sweep, folder: Path, jobs: int | None) -> Iterator[str]:
 
 def _done(sweep: Sweep, folder: Path) -> set[str]:
     try:
-        kept = {each["key"] for each in rows_of(folder)}
+        finished = {each["key"] for each in rows_of(folder)}
     except LabError:
         return set()
-    digest = sweep.base.digest
-    return kept & {key_of(digest, job, sweep.form.measure) for job in sweep.jobs()}
+    return finished & _keys(sweep).keys()
+
+
+def _keys(sweep: Sweep) -> dict[str, None]:
+    """What stands for each run, in their order."""
+    digest, measure = sweep.base.digest, sweep.form.measure
+    return dict.fromkeys(key_of(digest, job, measure) for job in sweep.jobs())
 
 
 def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> Iterator[str]:
     """Every run is finished or has failed; tables and page are written. Raises LabError."""
     total = sweep.jobs_count
     with StudyLedger(folder) as ledger, workers(where["scheduler"], where["jobs"]) as at:
+        ledger.ask(_keys(sweep))
         progress = Progress(total, told)
         bench = StudyBench(sweep.base, sweep.form.measure, ledger, at)
         rows = run(bench, sweep.jobs(), progress)
@@ -68,16 +74,16 @@ def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> I
 
 def has_failed(sweep: Sweep, folder: Path) -> bool:
     """Whether a run of this sweep has."""
-    asked = {key_of(sweep.base.digest, job, sweep.form.measure) for job in sweep.jobs()}
+    asked = _keys(sweep)
     return any("failed" in each for each in rows_of(folder) if each["key"] in asked)
 
 
 def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
     """What a folder's runs come to. Raises LabError."""
-    rows = rows_of(folder)
+    found = kept(folder)
+    rows = found.rows
     points, keys, names = tables.by_point(rows)
-    bad = sum("failed" in each for each in rows)
-    yield f"{len(rows)} runs, {bad} failed; {len(points)} points, each with its worst figures"
+    yield from _heading(found, folder, len(points))
     for name in names if len(points) else ():
         yield ""
         if not tables.varies(points[name]):
@@ -85,21 +91,47 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
             continue
         yield f"{name}: best"
         yield from ("  " + line for line in _lines(tables.best(points, name)[[*keys, name]]))
-        matter = tables.sensitivities(points, keys, name)
-        told = sorted(matter.items(), key=lambda item: -item[1])
-        yield "  matters: " + ", ".join(f"{key} {share:.0%}" for key, share in told)
-        for (one, other), share in tables.interactions(points, keys, name).items():
-            if share >= 0.05:
-                yield f"  together: {one} with {other} {share:.0%} more than each alone"
+        yield from ("  " + line for line in _matters(points, keys, name))
     if table is not None:
         tables.write(tables.tidy(rows), table)
     if html is not None:
         write_told(html, page.of_sweep(folder.name, rows))
 
 
+def _heading(found: KeptRuns, folder: Path, points: int) -> Iterator[str]:
+    """How many runs there are, and what is not among them."""
+    rows = found.rows
+    bad = sum("failed" in each for each in rows)
+    many = f"{len(rows)} of {len(rows) + found.missing}" if found.missing else f"{len(rows)}"
+    yield f"{many} runs, {bad} failed; {points} points, each with its worst figures"
+    if found.missing:
+        yield f"{found.missing} runs are not finished: the worst figures are of those that are"
+    if found.others:
+        yield (
+            f"{found.others} other runs are kept in the folder, of what was asked before: not shown"
+        )
+    for number in found.spoilt[:MOST_SPOILT]:
+        yield f"{folder / FILE}:{number}: not a run: not counted"
+    if len(found.spoilt) > MOST_SPOILT:
+        yield f"{len(found.spoilt) - MOST_SPOILT} more lines are no run"
+
+
+def _matters(points: Any, keys: list[str], name: str) -> Iterator[str]:
+    """What a measure hangs on, where there are points enough to say it."""
+    if few := tables.too_few(points):
+        yield few
+        return
+    matter = tables.sensitivities(points, keys, name)
+    told = sorted(matter.items(), key=lambda item: -item[1])
+    yield "matters: " + ", ".join(f"{key} {share:.0%}" for key, share in told)
+    for (one, other), share in tables.interactions(points, keys, name).items():
+        if share >= 0.05:
+            yield f"together: {one} with {other} {share:.0%} more than each alone"
+
+
 def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:
     """The maps and fronts of a folder's runs as files. Raises LabError."""
-    for name, svg in page.drawings(rows_of(folder)).items():
+    for name, svg in page.drawings(kept(folder).rows).items():
         yield str(in_folder(figures, name, kind, svg))
 
 

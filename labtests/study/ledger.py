@@ -1,15 +1,30 @@
-"""What is finished of a study: one file of JSON lines, only appended to, a line for each run."""
+"""What is finished of a study: one file of JSON lines, only appended to, a line for each run; and
+which of them the last sweep has asked for."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import LabError
-from labtests.core.private_files import private_folder
-from labtests.journal.append_only import InUse, NotWritten, Pages, Torn, read_lines
+from labtests.core.private_files import private_folder, write_told
+from labtests.core.trusted_files import believed, json_of
+from labtests.journal.append_only import InUse, NotWritten, Pages, Torn, numbered_lines
 
-FILE = "runs.jsonl"
+FILE, ASKED = "runs.jsonl", "asked.json"
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRuns:
+    """The runs of a folder that were asked for last. `missing`: those that are not finished;
+    `others`: how many are kept of what was asked before; `spoilt`: lines that are no run."""
+
+    rows: list[Row]
+    missing: int
+    others: int
+    spoilt: tuple[int, ...]
 
 
 class StudyLedger:
@@ -41,6 +56,10 @@ class StudyLedger:
             ) from error
         self.rows[row["key"]] = row
 
+    def ask(self, keys: Iterable[str]) -> None:
+        """These are the runs that the folder is about, from now on. Raises LabError."""
+        write_told(self.file.with_name(ASKED), json.dumps(list(keys)))
+
     def __enter__(self) -> "StudyLedger":
         return self
 
@@ -50,17 +69,69 @@ class StudyLedger:
 
 def rows_of(folder: Path) -> list[Row]:
     """All runs of a folder that are whole, each once. Raises LabError."""
+    return _read(folder)[0]
+
+
+def kept(folder: Path) -> KeptRuns:
+    """Those that were asked for last; all of them where nothing says which. Raises LabError."""
+    rows, spoilt = _read(folder)
+    asked = _asked(folder / ASKED)
+    if asked is None:
+        return KeptRuns(rows=rows, missing=0, others=0, spoilt=spoilt)
+    mine = {each["key"]: each for each in rows if each["key"] in asked}
+    return KeptRuns(
+        rows=[mine[key] for key in asked if key in mine],
+        missing=len(asked) - len(mine),
+        others=len(rows) - len(mine),
+        spoilt=spoilt,
+    )
+
+
+def _read(folder: Path) -> tuple[list[Row], tuple[int, ...]]:
+    """The runs, and the numbers of lines that are none."""
     file = folder / FILE
     if not file.exists():
         raise LabError(f"{file} is not there: no sweep has run into {folder}")
     found: dict[str, Row] = {}
+    spoilt = []
     try:
-        for line in read_lines(file):
-            if not isinstance(line, Torn) and "key" in line:
+        for number, line in numbered_lines(file):
+            if isinstance(line, Torn) or not _is_run(line):
+                spoilt.append(number)
+            else:
                 found.setdefault(line["key"], line)
     except OSError as error:
         raise LabError(f"{file} cannot be read: {error.strerror}") from error
-    return list(found.values())
+    return list(found.values()), tuple(spoilt)
+
+
+def _is_run(line: Mapping[str, Any]) -> bool:
+    measured = line.get("measured") or {}
+    return (
+        isinstance(line.get("key"), str)
+        and isinstance(line.get("values"), dict)
+        and isinstance(line.get("failed", ""), str)
+        and isinstance(measured, dict)
+        and all(each is None or isinstance(each, (int, float)) for each in measured.values())
+    )
+
+
+def _asked(file: Path) -> dict[str, None] | None:
+    """The keys, in their order; None where there is no such file."""
+    if not file.exists():
+        return None
+    try:
+        found = json_of(believed(file), most_parts=None)
+    except OSError as error:
+        raise LabError(f"{file} cannot be read: {error.strerror}") from error
+    except ValueError:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise LabError(
+            f"{file}: not what a sweep has written\n"
+            "  remedy: give the same command again: it is written anew, and nothing run twice"
+        )
+    return dict.fromkeys(found)
 
 
 def row(key: str, values: Mapping[str, Any], more: Mapping[str, Any]) -> Row:

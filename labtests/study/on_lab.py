@@ -149,6 +149,7 @@ def swept_on_lab(asked: LabSweep, told: Told) -> Iterator[str]:
     no sense to go on: what is finished is kept."""
     jobs = asked.jobs()
     with StudyLedger(asked.folder) as ledger:
+        ledger.ask(jobs)
         left = {key: job for key, job in jobs.items() if key not in ledger.rows}
         progress = Progress(len(jobs), told, done=len(jobs) - len(left))
         with _kept(asked, told) as keep:

@@ -55,6 +55,7 @@ def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]
         "name": name,
         "heading": list(best.columns),
         "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
+        "few": tables.too_few(points),
         "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
         "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],
         "map": Markup(_map(points, keys, name)),
@@ -81,7 +82,7 @@ def _fronts(points: pd.DataFrame, names: list[str]) -> dict[str, str]:
 
 
 def _short(cell: object) -> str:
-    return f"{cell:.5g}" if isinstance(cell, float) else str(cell)
+    return charts.figure(cell, 5) if isinstance(cell, float) else str(cell)
 
 
 def rendered(template: str, **values: object) -> str:

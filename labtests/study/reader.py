@@ -1,7 +1,7 @@
 """From a sweep file to a study that can run, or to the list of everything that is wrong with it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,9 @@ class Sweep:
 
     @property
     def jobs_count(self) -> int:
-        """Runs of the packet network."""
-        return count(self.form) * len(self.patterns) * len(self.form.seeds)
+        """Runs of the packet network, each counted once."""
+        many = sum(1 for _ in points(self.form))
+        return many * len(self.patterns) * len(self.form.seeds)
 
     def jobs(self) -> Iterator[StudyJob]:
         """All runs, point by point."""
@@ -62,10 +63,11 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
         form = checked(document.tree, SweepFile, "a sweep file", mistakes)
     if form is None:
         raise InventoryError(mistakes.lines())
-    _check_form(form, mistakes)
+    sound = _check_form(form, mistakes)
+    _check_lists(form, mistakes)
     base = (_base_on_lab if on_lab else _base)(file, form, mistakes)
-    if base is not None and not mistakes.lines():
-        _check_keys(form, base, mistakes, on_lab=on_lab)
+    if base is not None:
+        _check_keys(sound, base, mistakes, on_lab=on_lab)
         if not on_lab:
             _check_patterns(form, base, mistakes)
     if lines := mistakes.lines():
@@ -74,10 +76,13 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
     return Sweep(form=form, base=base)
 
 
-def _check_form(form: SweepFile, mistakes: Mistakes) -> None:
+def _check_form(form: SweepFile, mistakes: Mistakes) -> dict[str, VaryPart]:
+    """The keys whose values can be made are returned."""
+    sound = dict(form.vary)
     for key, part in form.vary.items():
         for name, problem in _of_range(part, form.method):
             mistakes.add(("vary", key, name), problem)
+            sound.pop(key, None)
     if (form.points is None) == (form.method in ("random", "latin-hypercube")):
         needed = form.points is None
         problem = f"{form.method} needs it" if needed else f"a {form.method} has as many as it has"
@@ -86,10 +91,22 @@ def _check_form(form: SweepFile, mistakes: Mistakes) -> None:
         mistakes.add(("vary",), "a list takes the n-th value of each key: as many of each")
     if not mistakes.lines() and count(form) * len(form.seeds) > MOST_POINTS:
         mistakes.add(("vary",), f"{count(form)} points: more than {MOST_POINTS}")
+    return sound
+
+
+def _check_lists(form: SweepFile, mistakes: Mistakes) -> None:
     for number, name in enumerate(form.measure):
         if name not in MEASURES:
             problem = f"{name} is not measured: {nearest(name, MEASURES)}"
             mistakes.add(("measure", number), problem)
+    for what in ("patterns", "seeds", "measure"):
+        _check_repeats(what, getattr(form, what), mistakes)
+
+
+def _check_repeats(what: str, given: object, mistakes: Mistakes) -> None:
+    for number, each in enumerate(given if isinstance(given, list) else ()):
+        if each in given[:number]:  # type: ignore[index]
+            mistakes.add((what, number), f"{each} is given twice: it is run once")
 
 
 def _of_range(part: VaryPart, method: str) -> Iterator[tuple[str, str]]:
@@ -181,9 +198,11 @@ def _tree(document: Document) -> dict[str, Any]:
     return document.tree
 
 
-def _check_keys(form: SweepFile, base: Base, mistakes: Mistakes, *, on_lab: bool) -> None:
+def _check_keys(
+    vary: Mapping[str, VaryPart], base: Base, mistakes: Mistakes, *, on_lab: bool
+) -> None:
     """Each key alone, with its first and last value: unknown keys and values that cannot be."""
-    for key, part in form.vary.items():
+    for key, part in vary.items():
         if part.values is not None:
             tried = {json.dumps(value): value for value in (part.values[0], part.values[-1])}
         else:

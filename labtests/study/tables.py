@@ -65,6 +65,14 @@ def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[
     return {key: _explained(points[name], [_slices(points[key])]) for key in keys}
 
 
+def too_few(points: pd.DataFrame) -> str:
+    """Why nothing is said of what matters; "" where it is."""
+    if len(points) >= FEWEST:
+        return ""
+    are = "point is" if len(points) == 1 else "points are"
+    return f"{len(points)} {are} too few to say what matters: {FEWEST} are needed"
+
+
 def interactions(
     points: pd.DataFrame, keys: Sequence[str], name: str
 ) -> dict[tuple[str, str], float]:
@@ -92,7 +100,7 @@ def _slices(column: Any, most: int = 8) -> Any:
 
 
 def _explained(figures: Any, slices: list[Any]) -> float:
-    grouped = figures.groupby([each.to_numpy() for each in slices], observed=True)
+    grouped = figures.groupby([each.to_numpy() for each in slices], observed=True, dropna=False)
     means, weights = grouped.mean(), grouped.count()
     between = float((weights * (means - figures.mean()) ** 2).sum() / weights.sum())
     return between / float(figures.var(ddof=0))

@@ -1,5 +1,6 @@
 """The points of a sweep: a value for each key that varies."""
 
+import json
 import math
 from collections.abc import Iterator
 from itertools import product
@@ -13,7 +14,7 @@ Values = dict[str, Any]
 
 
 def count(sweep: SweepFile) -> int:
-    """How many points there are, patterns and seeds not counted."""
+    """How many points are asked for, patterns and seeds not counted."""
     if sweep.method in ("random", "latin-hypercube"):
         return sweep.points or 0
     sizes = [_size(part) for part in sweep.vary.values()]
@@ -25,7 +26,17 @@ def _size(part: VaryPart) -> int:
 
 
 def points(sweep: SweepFile) -> Iterator[Values]:
-    """All points. `list` takes the n-th value of every key together; `latin-hypercube` is that of
+    """All points, each once: between two integers several come out the same."""
+    seen = set()
+    for values in _all_points(sweep):
+        told = json.dumps(values, sort_keys=True)
+        if told not in seen:
+            seen.add(told)
+            yield values
+
+
+def _all_points(sweep: SweepFile) -> Iterator[Values]:
+    """`list` takes the n-th value of every key together; `latin-hypercube` is that of
     scipy.stats.qmc, which puts one point into each of N slices of every key."""
     keys = list(sweep.vary)
     if sweep.method == "grid":

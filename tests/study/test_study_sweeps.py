@@ -90,7 +90,7 @@ def test_show_names_the_best_and_what_matters(sweep_file, tmp_path):
     run(sweep_file, "--out", tmp_path / "out", "--jobs", 1)
     shown = run("show", tmp_path / "out", "--table", tmp_path / "t.csv")
     assert "throughput: best" in shown.stdout
-    assert "matters: switch.ecn.0" in shown.stdout
+    assert "3 points are too few to say what matters" in shown.stdout
     plain = pd.read_csv(tmp_path / "t.csv")
     assert len(plain) == 4
     run("show", tmp_path / "out", "--table", tmp_path / "t.parquet")
@@ -189,12 +189,12 @@ def test_two_sweeps_into_one_folder_are_refused(tmp_path):
 
 def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
     with StudyLedger(tmp_path / "out") as ledger:
-        ledger.add({"key": "a"})
+        ledger.add({"key": "a", "values": {}})
         full = os.open("/dev/full", os.O_WRONLY)
         os.dup2(full, ledger._pages._file)
         os.close(full)
         with pytest.raises(LabError, match=r"No space left on device\n  remedy: 1 finished runs"):
-            ledger.add({"key": "b"})
+            ledger.add({"key": "b", "values": {}})
     assert [each["key"] for each in rows_of(tmp_path / "out")] == ["a"]
 
 
@@ -213,6 +213,9 @@ def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
         ("latency_us", "latenz", "latenz is not measured"),
         ("name: tiny", "name: tiny\nmethod: random", "random needs it"),
         ("name: tiny", "name: tiny\nmethodd: random", "methodd"),
+        ("[incast-2-local]", "[incast-2-local, incast-2-local]", "patterns[1]: incast-2-local is"),
+        ("name: tiny", "name: tiny\nseeds: [1, 2, 1]", "seeds[2]: 1 is given twice"),
+        ("[throughput, latency_us]", "[throughput, throughput]", "measure[1]: throughput is"),
     ],
 )
 def test_mistakes_are_said_with_their_place(sweep_file, was, becomes, said):
@@ -221,6 +224,22 @@ def test_mistakes_are_said_with_their_place(sweep_file, was, becomes, said):
     found = mistakes(sweep_file, text.replace(was, becomes, 1))
     assert any(said in each for each in found), found
     assert all(each.startswith(f"{sweep_file}:") for each in found)
+
+
+def test_mistakes_of_all_kinds_are_said_at_once(sweep_file):
+    text = sweep_file.read_text().replace("[20000, 100000]", "[-5]").replace("2-local", "2-locall")
+    text = text.replace("{values: [90000, 400000]}", "{from: 9, to: 2, steps: 3}")
+    found = " ".join(mistakes(sweep_file, text.replace("latency_us", "latenz")))
+    for each in ("low_bytes: -5", "9 is above to (2)", "no pattern incast-2-locall", "latenz is"):
+        assert each in found
+
+
+def test_points_that_come_out_the_same_are_one(sweep_file):
+    text = sweep_file.read_text().replace("[20000, 100000]", "[20000, 20000, 30000]")
+    sweep_file.write_text(text.replace("{values: [90000, 400000]}", "{from: 7, to: 9, steps: 9}"))
+    assert load(sweep_file).jobs_count == len(list(load(sweep_file).jobs())) == 6
+    shown = of("random", {"a": {"from": 5, "to": 7}}, points=50)
+    assert sorted(each["a"] for each in varying.points(shown)) == [5, 6, 7]
 
 
 def test_a_case_that_is_not_there_is_said(sweep_file):

@@ -1,0 +1,145 @@
+"""`labtests sweep show` of folders that hold more, less or other than one whole sweep."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from labtests.__main__ import main
+from labtests.study import tables
+from labtests.study.ledger import FILE
+
+ROOT = Path(__file__).parents[2]
+SMALL = ROOT / "docs" / "studies" / "small.yaml"
+SWEEP = """\
+name: tiny
+case: case.yaml
+vary:
+  switch.ecn.0.low_bytes: {values: [20000, 90000]}
+patterns: [incast-2-local]
+measure: [goodput_gbit_per_s, queue_peak_bytes]
+"""
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["sweep", *map(str, arguments)], prog_name="labtests")
+
+
+@pytest.fixture
+def sweep_file(tmp_path):
+    text = SMALL.read_text().replace("duration_ms: 4", "duration_ms: 0.4")
+    (tmp_path / "case.yaml").write_text(text.replace("warmup_ms: 2", "warmup_ms: 0.2"))
+    file = tmp_path / "sweep.yaml"
+    file.write_text(SWEEP)
+    return file
+
+
+def of_lines(folder, *lines):
+    folder.mkdir(mode=0o700)
+    (folder / FILE).write_text("".join(f"{line}\n" for line in lines))
+    (folder / FILE).chmod(0o600)
+    return folder
+
+
+def point(number, **more):
+    figures = {"values": {"k": number}, "measured": {"x": float(number)}, **more}
+    return json.dumps({"key": f"run{number}", **figures})
+
+
+def test_runs_of_another_case_are_not_mixed_with_those_of_the_last_sweep(sweep_file, tmp_path):
+    out = tmp_path / "out"
+    assert run(sweep_file, "--out", out, "--jobs", 1).exit_code == 0
+    first = run("show", out, "--table", tmp_path / "first.csv").stdout
+    case = tmp_path / "case.yaml"
+    fast = case.read_text()
+    case.write_text(fast.replace("rate_gbit_per_s: 25", "rate_gbit_per_s: 10"))
+    assert run(sweep_file, "--out", out, "--jobs", 1).exit_code == 0
+    shown = run("show", out, "--table", tmp_path / "second.csv").stdout
+    assert shown.startswith("2 runs, 0 failed; 2 points")
+    assert "2 other runs are kept in the folder, of what was asked before: not shown" in shown
+    assert (pd.read_csv(tmp_path / "second.csv")["goodput_gbit_per_s"] < 10).all()
+    case.write_text(fast)  # as it was: its runs are there, and are what is shown
+    assert run(sweep_file, "--out", out, "--jobs", 1).exit_code == 0
+    again = run("show", out, "--table", tmp_path / "again.csv").stdout
+    assert [line for line in again.splitlines() if "other runs" not in line] == first.splitlines()
+    assert (tmp_path / "again.csv").read_text() == (tmp_path / "first.csv").read_text()
+
+
+def test_what_is_not_finished_is_said(sweep_file, tmp_path):
+    out = tmp_path / "out"
+    run(sweep_file, "--out", out, "--jobs", 1)
+    lines = (out / FILE).read_text().splitlines()
+    (out / FILE).write_text(f"{lines[0]}\n{lines[1][:40]}\n")
+    shown = run("show", out).stdout
+    assert shown.startswith("1 of 2 runs, 0 failed; 1 points")
+    assert f"{out / FILE}:2: not a run: not counted" in shown
+    run(sweep_file, "--out", out, "--jobs", 1)
+    assert run("show", out).stdout.startswith("2 runs, 0 failed; 2 points")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"key": {"a": 1}, "values": {}}',
+        '{"key": "x"}',
+        '{"key": "x", "values": [1], "measured": 5}',
+        '{"key": "x", "values": {"k": 1}, "measured": [5]}',
+        '{"key": "x", "values": {"k": 1}, "measured": {"x": "bad"}}',
+        '{"key": "x", "values": {"k": 1}, "failed": 3}',
+        "[1, 2]",
+        "\x00\x7fgarbage",
+    ],
+)
+def test_a_line_that_is_no_run_is_not_counted_and_said(tmp_path, line):
+    folder = of_lines(tmp_path / "out", point(1), line, point(2))
+    shown = run("show", folder, "--page", tmp_path / "p.html", "--table", tmp_path / "t.csv")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith("2 runs, 0 failed; 2 points")
+    assert f"{folder / FILE}:2: not a run: not counted" in shown.stdout
+
+
+def test_what_was_asked_cannot_be_read(tmp_path):
+    folder = of_lines(tmp_path / "out", point(1))
+    (folder / "asked.json").write_text("{garbage")
+    shown = run("show", folder)
+    assert shown.exit_code == 2
+    assert "asked.json: not what a sweep has written" in shown.stderr
+    assert "Traceback" not in shown.output
+
+
+def test_too_few_points_say_nothing_of_what_matters(tmp_path):
+    few = of_lines(tmp_path / "few", *map(point, range(1, 4)))
+    shown = run("show", few, "--page", tmp_path / "few.html").stdout
+    assert "3 points are too few to say what matters: 4 are needed" in shown
+    assert "0%" not in shown
+    assert "too few to say what matters" in (tmp_path / "few.html").read_text()
+    some = of_lines(tmp_path / "some", *map(point, range(1, 6)))
+    assert "matters: k 100%" in run("show", some).stdout
+
+
+def test_no_share_of_the_variance_is_above_all_of_it():
+    points = pd.DataFrame({"a": [1.0, 2.0] * 4 + [None] * 8, "x": [0.0, 9.0] * 4 + [5.0] * 8})
+    assert 0 <= tables.sensitivities(points, ["a"], "x")["a"] <= 1
+
+
+def test_a_table_is_csv_or_parquet(tmp_path):
+    folder = of_lines(tmp_path / "out", point(1))
+    shown = run("show", folder, "--table", tmp_path / "t.xlsx")
+    assert shown.exit_code == 2
+    assert "t.xlsx: a table is a file that ends in .csv or .parquet" in shown.stderr
+    assert not (tmp_path / "t.xlsx").exists()
+
+
+def test_whole_numbers_on_a_map_are_whole(tmp_path):
+    lines = [
+        json.dumps({"key": f"{a}{b}", "values": {"a": a, "b": b}, "measured": {"x": a / b}})
+        for a in (123456, 800000)
+        for b in (5, 20000)
+    ]
+    folder = of_lines(tmp_path / "out", *lines)
+    run("show", folder, "--page", tmp_path / "p.html")
+    page = (tmp_path / "p.html").read_text()
+    assert ">123456<" in page.replace("\n", "")
+    assert "e+05" not in page
