@@ -6,6 +6,7 @@ rules allow: the headroom formula, the inequality of S22, marks before pauses, a
 the interval of CNPs; and an egress queue that two ports fill has to be able to reach Kmax.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,7 @@ def ranges(
         key = {**SHORT, **TIMERS}[name]
         if key not in found:
             raise WrongOption(f"--bound {name}: this profile has no such variable")
-        found[key] = SearchRange(low, high, powers=found[key].powers)
+        found[key] = _within(name, low, high, powers=found[key].powers)
     for name, key in {**SHORT, **TIMERS}.items():
         if key in found and found[key].low > found[key].high:
             raise WrongOption(
@@ -96,6 +97,28 @@ def ranges(
                 f"  remedy: --bound {name}=LOW:HIGH"
             )
     return found
+
+
+def _within(name: str, low: float, high: float, *, powers: bool) -> SearchRange:
+    """The least and the largest value that can be searched. Raises WrongOption: there is none."""
+    if powers:
+        least, most = 2.0 ** math.ceil(math.log2(low)), 2.0 ** math.floor(math.log2(high))
+    else:
+        least, most = float(math.ceil(low)), float(math.floor(high))
+    if least > most:
+        kind = "power of two" if powers else "whole number"
+        raise WrongOption(f"--bound {name}: from {low:.9g} to {high:.9g}: no {kind} is in between")
+    return SearchRange(least, most, powers=powers)
+
+
+def outside(ranges: Mapping[str, SearchRange], values: Mapping[str, float]) -> Sequence[str]:
+    """The bounds that a setting does not keep."""
+    return [
+        f"outside-of-bounds: {key.rsplit('.', 1)[-1]} {values[key]:g}, "
+        f"not in {of.low:.9g} to {of.high:.9g}"
+        for key, of in ranges.items()
+        if key in values and not of.low <= values[key] <= of.high
+    ]
 
 
 def broken(case: CaseFile, profile: ProfileFile) -> Sequence[str]:

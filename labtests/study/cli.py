@@ -1,5 +1,6 @@
 """The command line: `labtests sweep SWEEP.yaml`, `labtests sweep show`, `labtests tune`."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,9 +117,20 @@ def _on_lab(
     ctx.exit(1 if labs.has_failed(asked) else 0)
 
 
+def _table_name(ctx: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in (".csv", ".parquet"):
+        raise click.BadParameter(f"{value}: a table is a file that ends in .csv or .parquet")
+    return value
+
+
 @sweep.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--table", type=click.Path(path_type=Path, dir_okay=False), help=".csv, .parquet")
+@click.option(
+    "--table",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_table_name,
+    help=".csv, .parquet",
+)
 @click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="An offline page.")
 @click.option(
     "--figures",
@@ -157,11 +169,19 @@ def _bounds(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
             low, high = map(float, ends)
         except ValueError:
             raise click.BadParameter(f"{each!r} is not NAME=LOW:HIGH") from None
-        if name not in known or not 0 < low <= high:
+        if name not in known or not 0 < low <= high < math.inf:
             problem = f"{each!r}: a name of {', '.join(known)}, and two numbers, 0 < LOW <= HIGH"
             raise click.BadParameter(problem)
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice")
         found[name] = (low, high)
     return found
+
+
+def _finite(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of minutes")
+    return value
 
 
 @click.command()
@@ -170,7 +190,12 @@ def _bounds(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
 @click.option("--testbed", help="Or that of a testbed file.")
 @click.option("--patterns", default="all", show_default=True, help="Names, with commas.")
 @click.option("--trials", type=click.IntRange(0, 100_000), default=40, show_default=True)
-@click.option("--minutes", type=click.FloatRange(0.01), help="No new setting after so long.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0.01),
+    callback=_finite,
+    help="No new setting after so long.",
+)
 @click.option("--seeds", type=click.IntRange(1, 100), default=1, show_default=True)
 @click.option("--sampler", type=click.Choice(["tpe", "nsga2"]), default="tpe", show_default=True)
 @click.option("--storage", help="A database URL; search.sqlite in the folder unless given.")

@@ -95,7 +95,7 @@ def sentence(standing: Standing, figures: Figures) -> str:
     if standing.goal == "throughput":
         figure = f"{worst} {standing.worst_figure:.1%} of what it can carry (goal: 95 %)"
     elif standing.goal == "pauses":
-        figure = f"{worst}: pauses in {standing.worst_figure:.0%} of the time (goal: 1 %)"
+        figure = f"{worst}: pauses in {100 * standing.worst_figure:.3g}% of the time (goal: 1 %)"
     else:
         usual = usual_latency_us(figures)
         figure = f"{worst} {standing.worst_figure:.0f} us (goal: 80), 90 % of the patterns"

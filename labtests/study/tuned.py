@@ -1,11 +1,14 @@
 """What `labtests tune` does."""
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from labtests.core.errors import InventoryError, WrongOption
 from labtests.core.private_files import write_told
+from labtests.inventory.mistakes import nearest
 from labtests.profile.form import ProfileFile
 from labtests.study import bounds, patterns, proposal, tables
 from labtests.study.goals import FAR, MEASURES, standings
@@ -42,7 +45,7 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
             minutes=options["minutes"],
             sampler=options["sampler"],
             storage=options["storage"] or out_of(folder.absolute()),
-            title=f"{own.name}-{base.digest[:12]}-{len(seen)}-{'-'.join(sorted(ranges))}"[:500],
+            title=_title(str(own.name), base, seen, options["seeds"], ranges),
         )
         told(f"{len(seen)} patterns are searched, {len(unseen)} are kept for the check")
         search = Search(plan, bench, told)
@@ -59,6 +62,12 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
     yield f"{out}, {folder / PAGE}"
 
 
+def _title(name: str, base: Base, seen: tuple[str, ...], seeds: int, ranges: Options) -> str:
+    """What stands for a search: the same where all that its objectives hang on is the same."""
+    told = json.dumps([base.digest, sorted(seen), seeds, sorted(ranges)])
+    return f"{name}-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
+
+
 def _expect_marking(file: Path, profile: ProfileFile) -> None:
     if len(profile.ecn) != 1:
         problem = "a profile to tune has one entry: Kmin, Kmax and Pmax are what is searched"
@@ -67,17 +76,30 @@ def _expect_marking(file: Path, profile: ProfileFile) -> None:
 
 def _split(base: Base, asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The patterns of the search, and those that it never sees: each third one."""
-    fit, _ = patterns.fitting(base.case_tree)
+    fit, unfit = patterns.fitting(base.case_tree)
     if asked != "all":
         names = [name.strip() for name in asked.split(",")]
-        for name in names:
-            if name not in fit:
-                raise WrongOption(f"--patterns: no pattern {name} fits this network")
+        problems = list(_problems(names, fit, unfit))
+        if problems:
+            raise WrongOption("\n".join(f"--patterns: {each}" for each in problems))
         fit = names
     if len(fit) < UNSEEN_EVERY:
         raise WrongOption(f"--patterns: {len(fit)} patterns: at least {UNSEEN_EVERY}")
     unseen = fit[UNSEEN_EVERY - 1 :: UNSEEN_EVERY]
     return tuple(name for name in fit if name not in unseen), tuple(unseen)
+
+
+def _problems(names: Sequence[str], fit: Sequence[str], unfit: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with the names of patterns."""
+    for number, name in enumerate(names):
+        if not name:
+            yield "an empty name: names, with commas between them"
+        elif name in unfit:
+            yield unfit[name]
+        elif name not in fit:
+            yield f"no pattern {name}: {nearest(name, [*fit, *unfit])}"
+        elif name in names[:number]:
+            yield f"{name} is given twice"
 
 
 def _evidence(

@@ -13,7 +13,16 @@ import yaml
 from optuna.trial import TrialState
 
 from labtests.core.errors import InventoryError, LabError, WrongOption
-from labtests.study.bounds import HEADROOM, KMAX, KMIN, PMAX, SearchRange, broken, rate_gbit_per_s
+from labtests.study.bounds import (
+    HEADROOM,
+    KMAX,
+    KMIN,
+    PMAX,
+    SearchRange,
+    broken,
+    outside,
+    rate_gbit_per_s,
+)
 from labtests.study.goals import MEASURES, Figures, Standing, figures_of, standings
 from labtests.study.points import Base, StudyJob, case_of
 from labtests.study.running import Progress, StudyBench, run
@@ -131,8 +140,9 @@ class Search:
             self._study.enqueue_trial(trial.params)  # a kill has interrupted it
             self._study.tell(trial.number, state=TrialState.FAIL)
         for trial in self._study.get_trials(states=(TrialState.COMPLETE,), deepcopy=False):
-            if START not in trial.user_attrs:
-                tried.append(self._tried(self._values(trial.params), f"trial {trial.number}"))
+            values = self._values(trial.params)
+            if START not in trial.user_attrs and not outside(self._plan.ranges, values):
+                tried.append(self._tried(values, f"trial {trial.number}"))
         return tried
 
     _last = ""
@@ -143,7 +153,7 @@ class Search:
         for each in tried:
             params = {key: value for key, value in each.values.items() if key in self._plan.ranges}
             whole = set(params) == set(self._plan.ranges)
-            inside = all(_inside(self._plan.ranges[key], v) for key, v in params.items())
+            inside = not outside(self._plan.ranges, params)
             if whole and inside and each.name not in known:
                 trial = optuna.trial.create_trial(
                     params={key: _param(self._plan.ranges[key], v) for key, v in params.items()},
@@ -175,7 +185,8 @@ class Search:
             case = case_of(base.tree(values), "case")
         except InventoryError as error:
             return (error.mistakes[0],)
-        return tuple(broken(case, base.profile(values)))
+        rules = broken(case, base.profile(values))
+        return (*rules, *outside(self._plan.ranges, values))
 
     def _tried(self, values: Values, name: str) -> TriedSetting:
         """One setting over all patterns. Its finished runs are not repeated."""
@@ -226,10 +237,6 @@ def storage_at(url: str) -> Any:
     options = {"connect_args": {"options": "-csearch_path=labtests_tune"}}
     shown = place.render_as_string(hide_password=False)
     return optuna.storages.RDBStorage(shown, engine_kwargs=options)
-
-
-def _inside(of: SearchRange, value: float) -> bool:
-    return of.low <= value <= of.high
 
 
 def _param(of: SearchRange, value: float) -> int:

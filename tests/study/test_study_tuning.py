@@ -176,6 +176,14 @@ def test_a_tuning_that_is_killed_goes_on(case, tmp_path):
         (["--bound", "speed=1:2"], "a name of kmin, kmax"),
         (["--patterns", "incast-2-locall,ring-6,ring-12"], "no pattern incast-2-locall"),
         (["--patterns", "ring-6"], "at least 3"),
+        (["--patterns", "ring-6,ring-6,ring-6"], "ring-6 is given twice"),
+        (["--patterns", "ring-6,,ring-6"], "an empty name"),
+        (["--patterns", "ring-6,ring-5,incst-2-local"], "did you mean incast-2-local?"),
+        (["--bound", "kmin=1:inf"], "two numbers, 0 < LOW <= HIGH"),
+        (["--bound", "kmin=1:2", "--bound", "kmin=3:4"], "kmin is given twice"),
+        (["--bound", "pmax=0.2:0.4"], "pmax: from 0.2 to 0.4: no whole number is in between"),
+        (["--bound", "alpha=0.3:0.31"], "alpha: from 0.3 to 0.31: no power of two is in between"),
+        (["--minutes", "nan"], "nan"),
         (["--storage", "sqlite:////nowhere/at/all.sqlite"], "unable to open database file"),
         (["--testbed", "incast-5to1"], "one of them"),
         (["--scheduler", "tcp://127.0.0.1:9"], "no scheduler answers"),
@@ -198,6 +206,37 @@ def test_bounds_that_contradict_are_said(large):
     }
     with pytest.raises(WrongOption, match=r"kmax: from \S+ to 250000: nothing is in between"):
         ranges(case_of(slow, "case", references=False), profile, timers=False, given={})
+
+
+def test_a_bound_holds_for_what_was_tried_before_and_for_what_is_published(case, tmp_path):
+    out = tmp_path / "out"
+    assert run(*options(case, out)).exit_code == 0
+    within = ["--bound", "kmin=4000.5:6000", "--bound", "alpha=0.1:0.6", "--trials", 3]
+    shown = run(*options(case, out, *within))
+    assert shown.exit_code == 0, shown.stderr
+    tuned = load_profile(out / "small-tuned.yaml").form
+    assert 4001 <= tuned.ecn[0].kmin_bytes <= 6000
+    assert tuned.buffer.ingress.alpha in (0.125, 0.25, 0.5)
+    for line in shown.stdout.splitlines():
+        if line.startswith("best for "):
+            assert 4001 <= int(re.search(r"kmin_bytes (\d+)", line)[1]) <= 6000
+    assert "outside-of-bounds: kmin_bytes 3125" in (out / "page.html").read_text()
+
+
+def test_a_share_that_misses_its_goal_is_not_rounded_to_it():
+    found = {"p": (0.99, 0.0111, 10.0)}
+    line = sentence(standings(found)[1], found)
+    assert line.startswith("pauses: MISSED: worst p: pauses in 1.11% of the time (goal: 1 %)")
+
+
+def test_a_search_over_other_patterns_is_another_search(case, tmp_path):
+    out = tmp_path / "out"
+    one = PATTERNS.split(",")
+    for names in (one, [*one[:-1], "incast-2-remote"], [*one[1:], "incast-2-remote"]):
+        shown = run(*options(case, out, "--patterns", ",".join(names), "--trials", 1))
+        assert shown.exit_code == 0, shown.stderr
+    summaries = optuna.get_all_study_summaries(f"sqlite:///{out / 'search.sqlite'}")
+    assert len(summaries) == 2  # the last name of six is not searched, but kept for the check
 
 
 def test_a_profile_without_marking_is_refused_with_its_place(case, tmp_path):
