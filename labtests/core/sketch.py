@@ -6,21 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from labtests.core.drawing import BLACK, GREY, PAPER, Parts, Point, box, rule, text
 
 BOX = (34.0, 24.0)
+LETTER, MARGIN = 6.8, 6.0
+"""Of a name: about how wide a letter is, and what is beside them."""
 LINK = "#888888"
 
 
+def box_of(name: str) -> Point:
+    """The size of a box that holds a name."""
+    return max(BOX[0], LETTER * len(name) + MARGIN), BOX[1]
+
+
 def sketch(
-    places: Mapping[str, Point], links: Iterable[tuple[str, str]], colours: Mapping[str, str]
+    places: Mapping[str, Point],
+    links: Iterable[tuple[str, str]],
+    colours: Mapping[str, str],
+    *,
+    fitted: bool = False,
 ) -> Parts:
-    """Devices at their places, joined by links; those with a colour are hosts of that colour."""
+    """Devices at their places, joined by links; those with a colour are hosts of that colour.
+    `fitted`: each box is as wide as its name."""
     parts = [rule(places[one], places[other], LINK, width=1.5) for one, other in links]
     for name, (x, y) in places.items():
-        corner = (x - BOX[0] / 2, y - BOX[1] / 2)
+        size = box_of(name) if fitted else BOX
+        corner = (x - size[0] / 2, y - size[1] / 2)
         if name in colours:
-            parts.append(box(corner, BOX, PAPER, outline=PAPER))
+            parts.append(box(corner, size, PAPER, outline=PAPER))
             parts.append(text((x, y + 4), name, colours[name], "middle", bold=True))
         else:
-            parts.append(box(corner, BOX, "#f0f0f0", outline=GREY))
+            parts.append(box(corner, size, "#f0f0f0", outline=GREY))
             parts.append(text((x, y + 4), name, BLACK, "middle"))
     return parts
 

@@ -155,7 +155,7 @@ def lines(answer: Answer) -> Iterator[str]:
         times = _count(len(fabric.later), "time", "times")
         yield f"after routes changed by `events` ({times}): {_cycles(len(of))}"
     for survey in answer.surveys:
-        yield f"{_failures(survey.count)}: {_survey(survey)}"
+        yield f"{_failures(survey.count)}: {_survey(survey, fabric)}"
     if answer.settling is not None:
         yield f"during convergence: {_settling(answer)}"
     for number, found in enumerate(answer.found, 1):
@@ -200,8 +200,12 @@ def _failures(count: int) -> str:
     return "one failure" if count == 1 else f"{count} failures at once"
 
 
-def _survey(survey: Survey) -> str:
+def _survey(survey: Survey, fabric: Fabric) -> str:
     sets = f"{survey.sets} of links and switches"
+    if not survey.sets:
+        return f"{sets}: nothing to look at"
+    if survey.how == "proven" and not _crossed(fabric):
+        return f"{sets}: no cycle, proven: no packet crosses from one switch to another"
     if survey.how == "proven" and not survey.subsets:
         return f"{sets}: no cycle, proven: no packet goes up a tier again after it went down"
     if survey.how == "proven":
@@ -217,6 +221,12 @@ def _survey(survey: Survey) -> str:
     if survey.kept:
         shorter += f"{survey.kept} leave a cycle as it was, "
     return f"{sets} ({shorter}{rest} checked{each}): {survey.broken} with a cycle"
+
+
+def _crossed(fabric: Fabric) -> bool:
+    """Whether hosts hang on different switches of one network."""
+    with_hosts = set(fabric.hosts.values())
+    return any(len(with_hosts.intersection(part)) > 1 for part in fabric.parts)
 
 
 def when(found: FoundCycle, fabric: Fabric) -> str:
