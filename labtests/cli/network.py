@@ -12,6 +12,7 @@ import click
 
 from labtests.core.errors import LabError
 from labtests.core.figure_file import KINDS, check_name, write_figure
+from labtests.core.finite import FiniteRange
 from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
 from labtests.core.seeds import SEED_AT_MOST
@@ -86,7 +87,7 @@ def network() -> None:
 )
 @click.option(
     "--width-mm",
-    type=click.FloatRange(60, 1000),
+    type=FiniteRange(60, 1000),
     default=180.0,
     show_default=True,
     help="How wide --plot is; its type is 8 pt at this width.",
@@ -115,7 +116,10 @@ def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
         else:
             runs = [cases.run(loaded, seed=seed, onlooker=Teller(signalled))]
             early = runs[0].duration_ms < runs[0].planned_ms
-    _show(runs, options)
+    if runs:
+        _show(runs, options)
+    else:
+        tell("ended before a run was done: there is nothing to show")
     if signalled and early:
         ctx.exit(128 + signal.Signals[signalled.name])
 

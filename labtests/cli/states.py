@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError, unreachable
+from labtests.core.finite import FiniteRange
 from labtests.core.output import say, tell
 from labtests.inventory import Readable, chosen, load, located
 
@@ -34,7 +35,7 @@ TESTBED = click.option(
 @click.option("--all", "every", is_flag=True, help="Also show passed checks.")
 @click.option(
     "--idle-s",
-    type=click.FloatRange(0, 3600),
+    type=FiniteRange(0, 3600),
     default=5.0,
     show_default=True,
     help="How long to watch for noise and errors; 0 leaves that out.",
@@ -101,7 +102,7 @@ def _meant(testbed: str, dry_run: bool) -> Readable | Path:
 @TESTBED
 @click.option("--dry-run", is_flag=True, help="Use a simulated lab made from the testbed file.")
 @click.option("--fault", "faults", multiple=True, help="Fault to inject, as JSON (dry run only).")
-@click.option("--seconds", type=click.FloatRange(1, 604800), help="End after so long.")
+@click.option("--seconds", type=FiniteRange(1, 604800), help="End after so long.")
 @click.option("--all", "every", is_flag=True, help="Also show what is 0.")
 @click.option("--record", type=click.Path(path_type=Path), help="Add all records, as JSON lines.")
 @click.option("--influx", type=click.Path(path_type=Path), help="The same in line protocol.")

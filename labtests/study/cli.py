@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from labtests.core.figure_file import KINDS
+from labtests.core.finite import FiniteRange
 from labtests.core.interpreter import of_extra
 from labtests.core.output import say, tell
 from labtests.core.signals import as_ctrl_c
@@ -178,12 +179,6 @@ def _bounds(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
     return found
 
 
-def _finite(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a number of minutes")
-    return value
-
-
 @click.command()
 @click.argument("profile", metavar="PROFILE")
 @click.option("--case", type=click.Path(path_type=Path), help="The network, and its switches.")
@@ -192,8 +187,7 @@ def _finite(ctx: click.Context, option: click.Parameter, value: float | None) ->
 @click.option("--trials", type=click.IntRange(0, 100_000), default=40, show_default=True)
 @click.option(
     "--minutes",
-    type=click.FloatRange(0.01),
-    callback=_finite,
+    type=FiniteRange(0.01),
     help="No new setting after so long.",
 )
 @click.option("--seeds", type=click.IntRange(1, 100), default=1, show_default=True)
