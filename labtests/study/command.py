@@ -86,6 +86,9 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
     yield from _heading(found, folder, len(points))
     for name in names if len(points) else ():
         yield ""
+        if points[name].isna().all():
+            yield f"{name}: not known at any point"
+            continue
         if not tables.varies(points[name]):
             yield f"{name}: {points[name].iloc[0]:g} at every point"
             continue
@@ -118,7 +121,7 @@ def _heading(found: KeptRuns, folder: Path, points: int) -> Iterator[str]:
 
 def _matters(points: Any, keys: list[str], name: str) -> Iterator[str]:
     """What a measure hangs on, where there are points enough to say it."""
-    if few := tables.too_few(points):
+    if few := tables.too_few(points, keys):
         yield few
         return
     matter = tables.sensitivities(points, keys, name)

@@ -55,7 +55,7 @@ def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]
         "name": name,
         "heading": list(best.columns),
         "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
-        "few": tables.too_few(points),
+        "few": tables.too_few(points, keys),
         "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
         "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],
         "map": Markup(_map(points, keys, name)),

@@ -1,5 +1,6 @@
 """The runs of a study as tables: tidy rows, the best points, what matters, what works together."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from labtests.study.ledger import Row
 from labtests.study.measures import higher_is_better
 
 _NOISE = 1e-9  # of the largest figure
-FEWEST = 4
-"""Points that a statement about keys needs."""
+FEWEST, FEWEST_DRAWN, MOST_SLICES = 4, 16, 8
+"""Points that a statement about keys needs, of a grid and of others; slices of a key."""
 
 
 def tidy(rows: Sequence[Row]) -> pd.DataFrame:
@@ -59,18 +60,29 @@ def best(points: pd.DataFrame, name: str) -> pd.DataFrame:
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
     """Of each key, the share of a measure's variance that it explains alone: the variance of the
     means in up to eight slices of the key (first-order index: Saltelli, Global Sensitivity
-    Analysis, 1.2.5). Keys of one value, and too few points, have 0."""
-    if len(points) < FEWEST or not varies(points[name]):
+    Analysis, 1.2.5). Where points are no grid, without what as many slices of chance explain
+    (adjusted R2). Keys of one value, and too few points, have 0."""
+    if too_few(points, keys) or not varies(points[name]):
         return dict.fromkeys(keys, 0.0)
-    return {key: _explained(points[name], [_slices(points[key])]) for key in keys}
+    drawn = not _is_grid(points, keys)
+    most = min(MOST_SLICES, len(points) // FEWEST) if drawn else MOST_SLICES
+    return {
+        key: _explained(points[name], [_slices(points[key], most)], drawn=drawn) for key in keys
+    }
 
 
-def too_few(points: pd.DataFrame) -> str:
+def too_few(points: pd.DataFrame, keys: Sequence[str]) -> str:
     """Why nothing is said of what matters; "" where it is."""
-    if len(points) >= FEWEST:
+    if len(points) >= (FEWEST if _is_grid(points, keys) else FEWEST_DRAWN):
         return ""
     are = "point is" if len(points) == 1 else "points are"
-    return f"{len(points)} {are} too few to say what matters: {FEWEST} are needed"
+    many = f"{FEWEST_DRAWN} are needed, {FEWEST} of a grid"
+    return f"{len(points)} {are} too few to say what matters: {many}"
+
+
+def _is_grid(points: pd.DataFrame, keys: Sequence[str]) -> bool:
+    """Whether each value of a key was run with each of all others: no chance is in its means."""
+    return len(points) == math.prod(points[key].nunique(dropna=False) for key in keys)
 
 
 def interactions(
@@ -78,12 +90,14 @@ def interactions(
 ) -> dict[tuple[str, str], float]:
     """Of each two keys, what they explain together beyond what each explains alone."""
     alone = sensitivities(points, keys, name)
+    drawn = not _is_grid(points, keys)
+    enough = len(points) >= FEWEST * (FEWEST_DRAWN if drawn else FEWEST)
     found = {}
     for number, one in enumerate(keys):
         for other in keys[number + 1 :]:
             slices = [_slices(points[one], 4), _slices(points[other], 4)]
-            if len(points) >= 4 * FEWEST and varies(points[name]):
-                both = _explained(points[name], slices)
+            if enough and varies(points[name]):
+                both = _explained(points[name], slices, drawn=drawn)
                 found[one, other] = max(0.0, both - alone[one] - alone[other])
     return found
 
@@ -93,17 +107,21 @@ def varies(figures: Any) -> bool:
     return bool(figures.std(ddof=0) > _NOISE * figures.abs().max())
 
 
-def _slices(column: Any, most: int = 8) -> Any:
+def _slices(column: Any, most: int) -> Any:
     if column.nunique() <= most or not pd.api.types.is_numeric_dtype(column):
         return column
     return pd.qcut(column, most, duplicates="drop")
 
 
-def _explained(figures: Any, slices: list[Any]) -> float:
+def _explained(figures: Any, slices: list[Any], *, drawn: bool) -> float:
     grouped = figures.groupby([each.to_numpy() for each in slices], observed=True, dropna=False)
     means, weights = grouped.mean(), grouped.count()
     between = float((weights * (means - figures.mean()) ** 2).sum() / weights.sum())
-    return between / float(figures.var(ddof=0))
+    share = between / float(figures.var(ddof=0))
+    if not drawn:
+        return share
+    many, left = len(figures), len(figures) - len(means)
+    return max(0.0, 1 - (1 - share) * (many - 1) / left) if left > 0 else 0.0
 
 
 def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

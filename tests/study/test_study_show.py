@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -112,7 +113,7 @@ def test_what_was_asked_cannot_be_read(tmp_path):
 def test_too_few_points_say_nothing_of_what_matters(tmp_path):
     few = of_lines(tmp_path / "few", *map(point, range(1, 4)))
     shown = run("show", few, "--page", tmp_path / "few.html").stdout
-    assert "3 points are too few to say what matters: 4 are needed" in shown
+    assert "3 points are too few to say what matters: 16 are needed, 4 of a grid" in shown
     assert "0%" not in shown
     assert "too few to say what matters" in (tmp_path / "few.html").read_text()
     some = of_lines(tmp_path / "some", *map(point, range(1, 6)))
@@ -143,3 +144,31 @@ def test_whole_numbers_on_a_map_are_whole(tmp_path):
     page = (tmp_path / "p.html").read_text()
     assert ">123456<" in page.replace("\n", "")
     assert "e+05" not in page
+
+
+def test_what_no_point_has_is_not_a_figure(tmp_path):
+    lines = [point(n, measured={"x": None, "y": float(n)}) for n in range(4)]
+    shown = run("show", of_lines(tmp_path / "out", *lines)).stdout
+    assert "x: not known at any point" in shown
+    assert "nan" not in shown
+
+
+def _drawn(seed, many):
+    return pd.DataFrame(np.random.default_rng(seed).random((many, 3)), columns=["a", "b", "x"])
+
+
+def test_random_points_say_nothing_of_a_key_that_does_nothing():
+    shares = [tables.sensitivities(_drawn(n, 24), ["a", "b"], "x")["a"] for n in range(60)]
+    assert sum(shares) / len(shares) < 0.12  # what slices of chance alone explain
+    together = [tables.interactions(_drawn(n, 80), ["a", "b"], "x")["a", "b"] for n in range(60)]
+    assert sum(together) / len(together) < 0.12
+    points = _drawn(1, 24)
+    points["x"] = points["a"]
+    assert tables.sensitivities(points, ["a", "b"], "x")["a"] > 0.85
+
+
+def test_random_points_that_are_few_say_nothing_of_what_matters():
+    said = tables.too_few(_drawn(1, 6), ["a", "b"])
+    assert said == "6 points are too few to say what matters: 16 are needed, 4 of a grid"
+    assert set(tables.sensitivities(_drawn(1, 6), ["a", "b"], "x").values()) == {0.0}
+    assert tables.too_few(_drawn(1, 16), ["a", "b"]) == ""
