@@ -17,6 +17,7 @@ from labtests.study import patterns
 from labtests.study.form import MOST_POINTS, SweepFile, VaryPart
 from labtests.study.measures import MEASURES
 from labtests.study.points import Base, StudyJob
+from labtests.study.tree import steps
 from labtests.study.varying import count, listed, points
 
 PROFILE = "profile."
@@ -65,6 +66,7 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
         raise InventoryError(mistakes.lines())
     sound = _check_form(form, mistakes)
     _check_lists(form, mistakes)
+    _check_overlaps(form, mistakes)
     base = (_base_on_lab if on_lab else _base)(file, form, mistakes)
     if base is not None:
         _check_keys(sound, base, mistakes, on_lab=on_lab)
@@ -92,6 +94,19 @@ def _check_form(form: SweepFile, mistakes: Mistakes) -> dict[str, VaryPart]:
     if not mistakes.lines() and count(form) * len(form.seeds) > MOST_POINTS:
         mistakes.add(("vary",), f"{count(form)} points: more than {MOST_POINTS}")
     return sound
+
+
+def _check_overlaps(form: SweepFile, mistakes: Mistakes) -> None:
+    """Of two keys that lead to the same place, one would undo the other."""
+    seen: list[tuple[str, Where]] = []
+    for key in form.vary:
+        mine = steps(key)
+        for other, path in seen:
+            common = min(len(mine), len(path))
+            if mine[:common] == path[:common]:
+                problem = f"lies in or over {other}: one of them would undo the other"
+                mistakes.add(("vary", key), problem, key=True)
+        seen.append((key, mine))
 
 
 def _check_lists(form: SweepFile, mistakes: Mistakes) -> None:

@@ -214,6 +214,8 @@ def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
         ("name: tiny", "name: tiny\nmethod: random", "random needs it"),
         ("name: tiny", "name: tiny\nmethodd: random", "methodd"),
         ("[incast-2-local]", "[incast-2-local, incast-2-local]", "patterns[1]: incast-2-local is"),
+        ("vary:", "vary:\n  switch.ecn: {values: [[]]}", "switch.ecn.0.low_bytes: lies in"),
+        ("ecn.0.high_bytes", "ecn.00.low_bytes", "switch.ecn.00.low_bytes: lies in or over"),
         ("name: tiny", "name: tiny\nseeds: [1, 2, 1]", "seeds[2]: 1 is given twice"),
         ("[throughput, latency_us]", "[throughput, throughput]", "measure[1]: throughput is"),
     ],
