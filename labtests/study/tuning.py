@@ -11,6 +11,7 @@ from typing import Any
 import optuna
 import yaml
 from optuna.trial import TrialState
+from sqlalchemy.exc import SQLAlchemyError
 
 from labtests.core.errors import InventoryError, LabError, WrongOption
 from labtests.study.bounds import (
@@ -101,15 +102,26 @@ class Search:
                 load_if_exists=True,
             )
         except Exception as error:
-            first = (str(error).splitlines() or [type(error).__name__])[0]
             raise LabError(
-                f"--storage {plan.storage.split('@')[-1]}: {first}\n"
-                "  remedy: the URL of a database of its own: sqlite:///FILE, postgresql://..."
+                f"--storage {_place(plan.storage)}: {_cause(error)}\n"
+                "  remedy: the URL of a database of its own (sqlite:///FILE, postgresql://...), "
+                "and room for it"
             ) from error
         self._study.sampler = _sampler(plan.sampler, 1 + len(self._study.trials))
 
     def run(self) -> list[TriedSetting]:
-        """All settings that were tried, the named ones first."""
+        """All settings that were tried, the named ones first. Raises LabError: the storage is full,
+        or has gone away."""
+        try:
+            return self._searched()
+        except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
+            raise LabError(
+                f"--storage {_place(self._plan.storage)}: {_cause(error)}\n"
+                "  remedy: finished runs are kept: make room, or start the database, and give the "
+                "same command"
+            ) from error
+
+    def _searched(self) -> list[TriedSetting]:
         began, tried = time.monotonic(), self._before()
         most, refused = self._plan.trials + len(starts(self._bench.base)), 0
         while len(tried) < most and not self._over(began):
@@ -213,6 +225,18 @@ class Search:
             f"setting {len(tried)} ({last.name}): misses {last.short[0]} goals, "
             f"short by {last.short[1]:.2f}; best so far {best.short[1]:.2f} ({best.name})"
         )
+
+
+def _place(storage: str) -> str:
+    """A URL without the password."""
+    return storage.split("@")[-1]
+
+
+def _cause(error: BaseException) -> str:
+    """In a line what is at the bottom of it, as the database says it."""
+    while isinstance(error, optuna.exceptions.OptunaError) and error.__cause__ is not None:
+        error = error.__cause__
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _sampler(name: str, seed: int) -> Any:

@@ -271,6 +271,26 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(case, tmp_path):
     assert len(rows_of(out)) > 5
 
 
+def test_a_storage_that_fails_on_the_way_is_a_sentence_and_loses_nothing(
+    case, tmp_path, monkeypatch
+):
+    def full(*_):
+        try:
+            raise OSError("(sqlite3.OperationalError) database or disk is full\n[SQL: ...]")
+        except OSError as error:
+            raise optuna.exceptions.StorageInternalError("during the commit.") from error
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(optuna.study.Study, "ask", full)
+    shown = run(*options(case, out))
+    assert shown.exit_code == 2
+    assert "search.sqlite: (sqlite3.OperationalError) database or disk is full\n" in shown.stderr
+    assert "finished runs are kept: make room" in shown.stderr
+    assert "Traceback" not in shown.stderr
+    monkeypatch.undo()
+    assert run(*options(case, out)).exit_code == 0
+
+
 def test_an_unknown_storage_is_a_lab_error():
     plan = SearchPlan(
         ranges={},
