@@ -119,7 +119,8 @@ def ranks(figures: Sequence[tuple[str, float]], bound: float, title: str, *, hig
         parts.append(text((LEFT - 8, y + 11), name, align="end"))
         length = WIDE * min(value, top) / top
         parts.append(box((LEFT, y + 2), (max(length, 1.0), row - 4), colour))
-        parts.append(text((LEFT + length + 6, y + 11), f"{value:.4g}", colour))
+        told = f"{value:.4g} missed" if missed else f"{value:.4g}"
+        parts.append(text((LEFT + WIDE + 12, y + 11), told, colour))
     end = start + row * len(ordered)
     at = LEFT + WIDE * bound / top
     parts.append(rule((at, start - 4), (at, end), GREY, dashed=True))

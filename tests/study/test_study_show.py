@@ -1,6 +1,7 @@
 """`labtests sweep show` of folders that hold more, less or other than one whole sweep."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from labtests.__main__ import main
-from labtests.study import tables
+from labtests.study import charts, tables
 from labtests.study.ledger import FILE
 
 ROOT = Path(__file__).parents[2]
@@ -172,3 +173,13 @@ def test_random_points_that_are_few_say_nothing_of_what_matters():
     assert said == "6 points are too few to say what matters: 16 are needed, 4 of a grid"
     assert set(tables.sensitivities(_drawn(1, 6), ["a", "b"], "x").values()) == {0.0}
     assert tables.too_few(_drawn(1, 16), ["a", "b"]) == ""
+
+
+def test_a_missed_goal_is_a_word_too_and_its_figure_is_beside_the_bound():
+    svg = charts.ranks([("slow", 0.94), ("fine", 0.99)], 0.95, "throughput", high=True)
+    assert ">0.94 missed<" in svg  # red and blue are the same grey
+    assert ">0.99<" in svg
+    (bound,) = re.findall(r'd="M([\d.]+),[^"]*"[^>]*stroke-dasharray', svg)
+    starts = re.findall(r'<text x="([\d.]+)"[^>]*>0\.9[49]', svg)
+    assert all(float(start) > float(bound) + 5 for start in starts)
+    assert len(starts) == 2
