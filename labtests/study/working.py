@@ -20,11 +20,11 @@ from concurrent.futures import (
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
-from labtests.core.errors import LabError
+from labtests.core.errors import LabError, WrongOption
 
 AHEAD = 3
 """Runs that each worker is given ahead."""
-SCHEDULER_S, AWAY_S = 10, 15
+SCHEDULER_S, AWAY_S, MOST_LATE = 10, 15, 6
 _PR_SET_PDEATHSIG = 1
 
 
@@ -187,6 +187,7 @@ class DaskWorkers:
                 "  remedy: look whether `dask scheduler` runs there, and at the port"
             ) from error
         self.count = sum(self._threads().values())
+        self._late = 0
 
     def _threads(self) -> dict[str, int]:
         return dict(self._client.nthreads())
@@ -206,10 +207,11 @@ class DaskWorkers:
                 under_way[future] = task
             if not under_way:
                 return
-            done = [future for future in under_way if future.status != "pending"]
+            done = [future for future in under_way if future.status not in ("pending", "lost")]
             for future in done:
-                yield under_way[future].name, self._outcome(future)
-                del under_way[future]
+                outcome = self._outcome(future)
+                if outcome is not None:
+                    yield under_way.pop(future).name, outcome
             away_since = self._away(away_since)
             if not done:
                 time.sleep(0.01)
@@ -219,15 +221,22 @@ class DaskWorkers:
         with suppress(*_BROKEN):  # a scheduler that has gone away says no goodbye
             self._client.close(timeout=1)
 
-    def _outcome(self, future: Any) -> dict[str, Any]:
-        if future.status in ("cancelled", "lost"):
+    def _outcome(self, future: Any) -> dict[str, Any] | None:
+        """None: the worker that had it died before it was fetched, and another one computes it."""
+        if future.status == "cancelled":
             raise self._gone()
         try:
             error = future.exception(timeout=SCHEDULER_S)
-            if error is None:
-                return dict(future.result(timeout=SCHEDULER_S))
+            found = dict(future.result(timeout=SCHEDULER_S)) if error is None else {}
         except _BROKEN as broken:
+            self._late += 1
+            alive = self._client.status == "running" and self._late < MOST_LATE
+            if isinstance(broken, TimeoutError) and alive:
+                return None
             raise self._gone() from broken
+        self._late = 0
+        if error is None:
+            return found
         if type(error).__name__ in ("CommClosedError", "FutureCancelledError", "CancelledError"):
             raise self._gone() from error  # nothing of the run's own: it is to be run again
         return _failed(error)
@@ -249,7 +258,9 @@ class DaskWorkers:
 
 @contextmanager
 def workers(scheduler: str | None, jobs: int | None) -> Iterator[Workers]:
-    """A cluster's, or this machine's. Raises SchedulerGone, LabError."""
+    """A cluster's, or this machine's. Raises SchedulerGone, LabError, WrongOption."""
+    if scheduler == "":  # a variable of a shell that is not set: not this machine instead
+        raise WrongOption("--scheduler: an address, as tcp://HOST:PORT")
     found: Workers = DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
     try:
         yield found

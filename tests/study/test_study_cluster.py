@@ -125,3 +125,51 @@ def test_a_scheduler_that_goes_away_is_said_and_what_is_finished_is_kept(cluster
 def test_a_scheduler_that_is_not_there_is_said(tmp_path):
     with pytest.raises(LabError, match="no scheduler answers"):
         DaskWorkers("tcp://127.0.0.1:9")
+
+
+class _LostFuture:
+    """Its worker dies before the result has been fetched: it is computed again, elsewhere."""
+
+    def __init__(self, *states):
+        self._states = list(states)
+        self.status = "finished"
+
+    def exception(self, timeout):
+        state = self._states.pop(0)
+        self.status = self._states[0] if self._states else "finished"
+        if state == "late":
+            raise TimeoutError(f"timed out after {timeout} s.")
+
+    def result(self, timeout):
+        return {"measured": {}}
+
+
+class _LiveClient:
+    status = "running"
+
+    def __init__(self, future):
+        self._future = future
+
+    def submit(self, *_, **__):
+        return self._future
+
+    def nthreads(self):
+        return {"worker": 1}
+
+
+def _at_client(future):
+    at = DaskWorkers.__new__(DaskWorkers)
+    at._client, at._address, at.count = _LiveClient(future), "tcp://x", 1
+    at._late = 0
+    return at
+
+
+def test_a_result_that_is_lost_with_its_worker_is_waited_for():
+    at = _at_client(_LostFuture("late", "finished"))
+    assert list(at.outcomes([Task("a", len, ())])) == [("a", {"measured": {}})]
+
+
+def test_a_scheduler_that_never_hands_a_result_out_has_gone_away():
+    at = _at_client(_LostFuture(*["late"] * 99))
+    with pytest.raises(LabError, match="has gone away"):
+        list(at.outcomes([Task("a", len, ())]))

@@ -244,6 +244,12 @@ def test_points_that_come_out_the_same_are_one(sweep_file):
     assert sorted(each["a"] for each in varying.points(shown)) == [5, 6, 7]
 
 
+def test_a_scheduler_has_an_address(sweep_file, tmp_path):
+    shown = run(sweep_file, "--out", tmp_path / "out", "--scheduler", "")
+    assert shown.exit_code == 2
+    assert "--scheduler: an address, as tcp://HOST:PORT" in shown.stderr
+
+
 def test_a_case_that_is_not_there_is_said(sweep_file):
     found = mistakes(sweep_file, sweep_file.read_text().replace("case.yaml", "other.yaml"))
     assert "other.yaml" in found[0]
