@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from labtests.network.arithmetic import random_below
+from labtests.network.arrivals import break_silence
 from labtests.network.compiled import keep_in
 from labtests.network.compiler import numba
 from labtests.network.engine import advance, cut_port
-from labtests.network.events import wake_by, wake_port
+from labtests.network.events import timer_slot, wake_by, wake_port
 from labtests.network.flows import choose_lane, make_ready, unschedule_flow, wake_flow_by
 from labtests.network.guarding import restore, watch_pauses
 from labtests.network.memory import is_dynamic, recount_lossy, shared_use, threshold_cells
-from labtests.network.pause_frames import end_storm, timer_slot
+from labtests.network.pause_frames import end_storm
 from labtests.network.pausing import hold, hold_link
 from labtests.network.receiving import begin_delivery
 from labtests.network.reliable import window_end
 from labtests.network.watching import advance_sampling
-from labtests.network.wire import break_silence
 
 OF_INTEGERS: tuple[Any, ...] = (
     advance,

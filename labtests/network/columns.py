@@ -26,10 +26,19 @@ class Row(_CORE.types.Record):  # type: ignore[misc, name-defined]
         super().__init__(fields, TABLE_TYPES[table].itemsize, aligned=False)
         self.name = f"Row({table})"
 
+    def typeof(self, column: str) -> Any:
+        """What a column is for those who reckon with it: integers have 64 bits."""
+        stored = super().typeof(column)
+        return _CORE.types.int64 if isinstance(stored, _CORE.types.Integer) else stored
+
+    def stored(self, column: str) -> Any:
+        """What it is in memory."""
+        return super().typeof(column)
+
 
 def _place(context: Any, builder: Any, row: Row, address: Any, column: str) -> Any:
     """Where that column, a number, of the row at `address` is."""
-    number = context.get_data_type(row.typeof(column))
+    number = context.get_data_type(row.stored(column))
     return _CORE.cgutils.get_record_member(builder, address, row.offset(column), number)
 
 
@@ -47,13 +56,13 @@ def _load(context: Any, builder: Any, row: Row, address: Any, column: str) -> An
         return numba().np.arrayobj.record_getattr(context, builder, row, address, column)
     number = builder.load(_place(context, builder, row, address, column))
     _told_apart(builder, number, row, column)
-    return number
+    return context.cast(builder, number, row.stored(column), row.typeof(column))
 
 
 def _store(context: Any, builder: Any, signature: Any, arguments: Any, column: str) -> None:
     row, given = signature.args
     address, value = arguments
-    number = context.cast(builder, value, given, row.typeof(column))
+    number = context.cast(builder, value, given, row.stored(column))
     stored = builder.store(number, _place(context, builder, row, address, column))
     _told_apart(builder, stored, row, column)
 

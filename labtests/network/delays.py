@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from labtests.network.compiled import inlined
+from labtests.network.compiled import compiled
 from labtests.network.rows import delay_at
 from labtests.network.tables import State
 
@@ -25,7 +25,7 @@ GROUPS = 16
 PERCENTILES = (50, 90, 99, 99.9)
 
 
-@inlined
+@compiled
 def note_delay(t: State, first: int, delay_ps: int) -> None:
     """One packet more of the group whose rows begin there."""
     value = delay_ps // 1000

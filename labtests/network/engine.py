@@ -1,5 +1,6 @@
 """The event loop: ports start frames, frames arrive, timers run out, flows go on."""
 
+from labtests.network.arrivals import arrive, lose_wire, settle
 from labtests.network.compiled import compiled, entered, inlined
 from labtests.network.events import next_slot, schedule
 from labtests.network.hosting import next_from_host, packet_at_once, wake_flow
@@ -13,6 +14,7 @@ from labtests.network.rows import (
     port_at,
     queue_at,
 )
+from labtests.network.stops import hear_stop
 from labtests.network.switching import (
     LINK_DOWN_DROP,
     count_drop,
@@ -21,21 +23,10 @@ from labtests.network.switching import (
 )
 from labtests.network.tables import NEVER, NONE, State
 from labtests.network.timers import wake_timers
-from labtests.network.wire import arrive, lose_wire, put_on_wire, settle
+from labtests.network.wire import transmit
 
 SPARE_PACKETS = 64
 """An event makes at most this many packets: a read's first window of requests, and a few."""
-
-
-@inlined
-def transmit(t: State, p: int, k: int) -> None:
-    """Packet k starts on port p now; the next one when it is through."""
-    port = port_at(t, p)
-    put_on_wire(t, p, k)
-    if clock_at(t, 0).due == p:
-        clock_at(t, 0).due = NONE
-    more = port.backlog or port.pfc_pending
-    schedule(t, p, port.busy_until if more else NEVER)
 
 
 @inlined
@@ -47,6 +38,7 @@ def next_frame(t: State, p: int) -> int:
     elif port.host == NONE:
         k = next_from_switch(t, p)
     else:
+        hear_stop(t, p)
         k = next_from_host(t, p)
     if k == NONE:
         schedule(t, p, next_expiry(t, p) if port.up else NEVER)
@@ -57,8 +49,7 @@ def next_frame(t: State, p: int) -> int:
 def arrive_from(t: State, p: int) -> None:
     """A frame of port p is at the far end, be it the one that is planned."""
     port = port_at(t, p)
-    if port_at(t, port.peer).host != NONE:
-        end_plan(t, port.peer)
+    end_plan(t, port.peer)
     if port.wire_head == NONE:
         fulfil_plan(t, p)
     arrive(t, p)
@@ -90,6 +81,7 @@ def happen(t: State, slot: int) -> None:
         paced = (slot - 3 * ports) >> 1
         p = flow_at(t, paced).lane >> 3
         end_plan(t, p)
+        hear_stop(t, p)
         k = packet_at_once(t, paced)
     else:
         wake_unplanned(t, (slot - 3 * ports) >> 1)

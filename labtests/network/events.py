@@ -92,7 +92,6 @@ def enter(t: State, slot: int) -> None:
         while after != NONE and slot_at(t, after).wakes - (after < slot) < time:
             before = after
             after = slot_at(t, after).after
-    entry.bucket = row
     entry.before = before
     entry.after = after
     if after != NONE:
@@ -107,12 +106,12 @@ def enter(t: State, slot: int) -> None:
 def strike(t: State, slot: int) -> None:
     """The slot lies in no bucket any more and does not wake."""
     entry = slot_at(t, slot)
-    row = entry.bucket
     if entry.after != NONE:
         slot_at(t, entry.after).before = entry.before
     if entry.before != NONE:
         slot_at(t, entry.before).after = entry.after
     else:
+        row = bucket_of(t, entry.wakes)
         bucket_at(t, row).head = entry.after
         if entry.after == NONE:
             note_empty(t, row)
@@ -231,23 +230,28 @@ def set_up(t: State, slot: int, time: int) -> None:
     enter(t, slot)
 
 
-@inlined
-def schedule(t: State, slot: int, time: int) -> None:
-    """`slot` wakes at `time` ps, and not at any other time."""
-    entry = slot_at(t, slot)
-    if entry.wakes == time:
-        return
-    if entry.wakes != NEVER:
+@compiled
+def reschedule(t: State, slot: int, time: int) -> None:
+    """`slot` wakes at `time` ps, and no more when it did. (Once, for all but the busiest: of copies
+    in each caller the processor would have to hold too many.)"""
+    if slot_at(t, slot).wakes != NEVER:
         strike(t, slot)
     if time != NEVER:
         set_up(t, slot, time)
 
 
 @inlined
+def schedule(t: State, slot: int, time: int) -> None:
+    """`slot` wakes at `time` ps, and not at any other time."""
+    if slot_at(t, slot).wakes != time:
+        reschedule(t, slot, time)
+
+
+@inlined
 def wake_by(t: State, slot: int, time: int) -> None:
     """`slot` wakes at `time` ps at the latest."""
     if slot_at(t, slot).wakes > time:
-        schedule(t, slot, time)
+        reschedule(t, slot, time)
 
 
 @inlined
@@ -261,3 +265,9 @@ def wake_port(t: State, p: int) -> None:
         clock.due = p
     elif clock.due != p:
         wake_by(t, p, clock.now)
+
+
+@inlined
+def timer_slot(t: State, p: int) -> int:
+    """The calendar slot of port p's timers (timers.py)."""
+    return int(2 * clock_at(t, 0).ports + p)

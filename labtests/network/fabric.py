@@ -25,6 +25,7 @@ from labtests.network.tables import (
     TIMERS,
     TRUST_DOT1P,
     TRUST_NONE,
+    XOFF_QUANTA,
     Tables,
     grown,
     table,
@@ -33,7 +34,6 @@ from labtests.network.wiring import NS_PER_M, Cable, HostPort, Wiring
 
 FIRST_PACKETS = 4096
 FIRST_FLOWS = 16
-XOFF_QUANTA = 65535
 QUANTUM_BYTES = 64  # 512 bit times
 KILOBYTE = 1000
 
@@ -117,6 +117,7 @@ def _empty_ports(t: Tables) -> None:
         t.port[column] = NONE
     for column in ("head", "tail", "ready_head", "ready_tail"):
         t.queue[column] = NONE
+    t.port.stop_at = NEVER
     t.queue.weight = 1
     t.lane.paused_since = t.lane.told_since = NONE
     t.control.paused_since = t.control.told_since = NONE
@@ -130,6 +131,7 @@ def _set_rest(port: Any, rate_bits_per_s: int) -> None:
     rest = Fraction(8 * PS_PER_S, rate_bits_per_s) - 8 * PS_PER_S // rate_bits_per_s
     if rest:
         port.rest_per_byte, port.rest_parts = rest.numerator, rest.denominator
+        port.uneven = 1
 
 
 def _make_switch(t: Tables, s: int, memory: SwitchMemory) -> None:

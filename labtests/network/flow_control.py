@@ -2,14 +2,13 @@
 
 from typing import Any, Literal
 
-from labtests.network.events import wake_by
+from labtests.network.events import timer_slot, wake_by
 from labtests.network.model import NetworkModel
 from labtests.network.pause_frames import (
     EMPTY_BIT,
     LINK_BIT,
     NAMELESS_BIT,
     end_storm,
-    timer_slot,
 )
 from labtests.network.pause_settings import (
     LONGEST_QUANTA,

@@ -1,7 +1,7 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
 from labtests.network.compiled import entered, inlined
-from labtests.network.events import schedule, wake_by, wake_port
+from labtests.network.events import schedule, timer_slot, wake_by, wake_port
 from labtests.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.network.tables import NEVER, NONE, TRUST_DSCP, State
 
@@ -40,7 +40,7 @@ def make_ready(t: State, f: int) -> None:
     port = port_at(t, flow.lane >> 3)
     port.backlog |= 1 << (flow.lane & 7)
     if queue.paused_until > clock_at(t, 0).now >= port.busy_until:
-        wake_by(t, flow.lane >> 3, queue.paused_until)
+        wake_by(t, timer_slot(t, flow.lane >> 3), queue.paused_until)
     else:
         wake_port(t, flow.lane >> 3)
 

@@ -40,16 +40,21 @@ from labtests.network.tables import (
 
 
 @compiled
-def flow_packet(t: State, f: int) -> int:
-    """The next packet of flow f, or NONE if it may not send after all."""
-    kind = flow_at(t, f).kind
-    if kind == RC:
-        k = next_rc_packet(t, f)
-        refresh(t, f)
-        return k
-    if kind == UDP:
+def socket_packet(t: State, f: int) -> int:
+    """As flow_packet(), of a UDP or TCP flow."""
+    if flow_at(t, f).kind == UDP:
         return next_udp_packet(t, f)
     return next_tcp_packet(t, f)
+
+
+@inlined
+def flow_packet(t: State, f: int) -> int:
+    """The next packet of flow f, or NONE if it may not send after all."""
+    if flow_at(t, f).kind != RC:
+        return socket_packet(t, f)
+    k = next_rc_packet(t, f)
+    refresh(t, f)
+    return k
 
 
 @inlined
@@ -112,6 +117,17 @@ def take_in(t: State, k: int) -> None:
     free_packet(t, k)
 
 
+@compiled
+def is_kept_back(t: State, p: int, i: int, k: int) -> bool:
+    """Whether NIC port p stores packet k of priority i, or has no room for it."""
+    buffered = port_at(t, p).buffered
+    if buffered & DISCARDING and is_discarded(t, 8 * p + i, k):
+        return True
+    if buffered & STORING:
+        store(t, p, i, k)
+    return bool(buffered & STORING)
+
+
 @inlined
 def receive_at_host(t: State, p: int, k: int) -> None:
     """Packet k has arrived at NIC port p."""
@@ -121,12 +137,7 @@ def receive_at_host(t: State, p: int, k: int) -> None:
     lane = lane_at(t, 8 * p + i)
     lane.rx_packets += 1
     lane.rx_bytes += packet.frame_bytes
-    buffered = port_at(t, p).buffered
-    if buffered & DISCARDING and is_discarded(t, 8 * p + i, k):
-        return
-    if buffered & STORING:
-        store(t, p, i, k)
-    else:
+    if port_at(t, p).buffered == 0 or not is_kept_back(t, p, i, k):
         take_in(t, k)
 
 

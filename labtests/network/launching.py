@@ -113,6 +113,8 @@ def fill_rc(record: Any, flow: RcRequest, size_bytes: int | None) -> None:
     record.timeout_at = NEVER
     record.ack_packets = flow.ack_every_packets or 0
     _fill_recovery(record, flow, packets)
+    followed = record.read or record.whole_messages or record.ack_packets or record.recovery
+    record.quiet = int(not followed)
     record.ecn = {"on": ECT_0, "off": NOT_ECT, "tos": flow.tos & 3}[flow.ecn]
     record.retry_limit = flow.retry_limit
     record.last_cnp = -NEVER

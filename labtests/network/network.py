@@ -7,6 +7,7 @@ import numpy as np
 
 from labtests.network import delays
 from labtests.network.arithmetic import DRAWS, random_below
+from labtests.network.arrivals import break_silence
 from labtests.network.compiled import use_compiled
 from labtests.network.counting import port_counters
 from labtests.network.delays import PacketDelays, packet_delays
@@ -66,7 +67,6 @@ from labtests.network.tables import (
     table,
 )
 from labtests.network.traffic import RcFlow, TcpFlow, UdpFlow
-from labtests.network.wire import break_silence
 from labtests.network.wiring import HostPort, Wiring
 
 START_JITTER_PS = 10 * PS_PER_US

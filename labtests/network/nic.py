@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+from labtests.network.arrivals import break_silence
 from labtests.network.counting import counted
 from labtests.network.fabric import apply_np, apply_reaction_point, apply_rp
 from labtests.network.flow_control import (
@@ -40,7 +41,6 @@ from labtests.network.tables import (
     UDP,
     Tables,
 )
-from labtests.network.wire import break_silence
 
 _PACING = {"flow": PACED_BY_FLOW, "port": PACED_BY_PORT, "none": NOT_PACED}
 MOST_GAP = 0.1
@@ -194,7 +194,9 @@ class Nic:
         """
         if not 0 <= share <= MOST_GAP:
             raise ValueError(f"not a share of a frame's time, 0..{MOST_GAP}: {share}")
-        self._tables.port[self._port].gap_ppm = round(share * 1_000_000)
+        port = self._tables.port[self._port]
+        port.gap_ppm = round(share * 1_000_000)
+        port.uneven = int(port.gap_ppm > 0 or port.rest_parts > 0)
 
     def set_cnp_pacing(self, by: str) -> None:
         """min_time_between_cnps holds for each `flow` (queue pair), for the `port`, or for `none`.

@@ -12,7 +12,7 @@ from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import wake_by, wake_port
+from labtests.network.events import timer_slot, wake_by, wake_port
 from labtests.network.packets import new_packet
 from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port_at
 from labtests.network.tables import (
@@ -22,8 +22,10 @@ from labtests.network.tables import (
     NEVER,
     NONE,
     PAUSE,
+    XOFF_QUANTA,
     State,
 )
+from labtests.network.wire import put_on_wire, wake_behind
 
 LINK_BIT = 1 << LINK
 PRIORITY_BITS = LINK_BIT - 1
@@ -32,13 +34,9 @@ EMPTY_BIT, NAMELESS_BIT = LINK_BIT << 1, LINK_BIT << 2
 """Of a storm's frames: for no class at all; from the address 0."""
 TIME_BITS = 16
 TIMES_PER_WORD = 3
-"""The eight times of a frame are kept in three fields of its packet that are else unused."""
-
-
-@inlined
-def timer_slot(t: State, p: int) -> int:
-    """The calendar slot of port p's timers."""
-    return int(2 * clock_at(t, 0).ports + p)
+"""The eight times of a frame are kept in fields of its packet that are else unused: part, born, and
+psn behind the class-enable vector, which is shorter than a time. A frame of one priority, as most
+are, has `cells` 1 and its time in part."""
 
 
 # -- the frame --
@@ -52,21 +50,34 @@ def set_time(t: State, k: int, i: int, quanta: int) -> None:
     if i < TIMES_PER_WORD:
         packet.part |= shifted
     elif i < 2 * TIMES_PER_WORD:
-        packet.cells |= shifted
+        packet.born |= shifted
     else:
-        packet.target |= shifted
+        packet.psn |= shifted << TIME_BITS
 
 
 @inlined
 def time_of(t: State, k: int, i: int) -> int:
     """The time in quanta that frame k has for priority i."""
     packet = packet_at(t, k)
-    word = packet.target
+    if packet.cells:
+        return int(packet.part)
+    word = packet.psn >> TIME_BITS
     if i < TIMES_PER_WORD:
         word = packet.part
     elif i < 2 * TIMES_PER_WORD:
-        word = packet.cells
+        word = packet.born
     return int(word >> TIME_BITS * (i % TIMES_PER_WORD) & 0xFFFF)
+
+
+@inlined
+def frame_of(t: State, i: int, quanta: int) -> int:
+    """A PFC frame that names priority i alone."""
+    k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
+    packet = packet_at(t, k)
+    packet.psn = 1 << i
+    packet.cells = 1
+    packet.part = quanta
+    return k
 
 
 # -- sending --
@@ -155,8 +166,7 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
     packet = packet_at(t, k)
     packet.psn = port.pfc_pending
     packet.part = 0
-    packet.cells = 0
-    packet.target = 0
+    packet.born = 0
     port.pfc_pending = 0
     named = packet.psn & PRIORITY_BITS
     while named:
@@ -175,12 +185,57 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
 def pause_frame(t: State, p: int) -> int:
     """The next pending pause frame of port p."""
     k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
+    packet_at(t, k).cells = 0
     control_at(t, p).tx_frames += 1
     if port_at(t, p).pfc_pending & LINK_BIT:
         fill_link_frame(t, p, k)
     else:
         fill_priority_frame(t, p, k)
     return k
+
+
+@inlined
+def is_no_event(t: State, p: int, quanta: int) -> bool:
+    """Whether a PFC frame that port p sends now with that time only stops its peer (stops.py)."""
+    port = port_at(t, p)
+    if quanta != XOFF_QUANTA or not port.silence or port.uneven or port.stop_at != NEVER:
+        return False
+    peer = port_at(t, port.peer)
+    if peer.planned != NONE or peer.guard or peer.link_pause:
+        return False
+    return bool(control_at(t, port.peer).response_ps == 0)
+
+
+@compiled
+def send_pause_frame(t: State, p: int, i: int) -> None:
+    """Port p, free now, tells its peer the present state of priority i."""
+    port = port_at(t, p)
+    lane = lane_at(t, 8 * p + i)
+    now = clock_at(t, 0).now
+    quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
+    note_told(lane, now, quanta * port.quantum_ps)
+    refresh_later(t, p, lane, lane.xoff != 0)
+    control_at(t, p).tx_frames += 1
+    if is_no_event(t, p, quanta):
+        clock_at(t, 0).free_packets -= 1
+        port.busy_until = now + (MIN_FRAME_BYTES + port.overhead_bytes) * port.ps_per_byte
+        port.stop_at = port.busy_until + port.propagation_ps
+        port.stopped = i
+    else:
+        put_on_wire(t, p, frame_of(t, i, quanta))
+    wake_behind(t, p)
+
+
+@inlined
+def tell(t: State, p: int, i: int) -> None:
+    """As request_pause_frame(), and at once, where nothing else is about to happen at port p."""
+    port = port_at(t, p)
+    clock = clock_at(t, 0)
+    waits = port.busy_until > clock.now or clock.due == p or port.pfc_pending
+    if waits or port.link_pause & LINK_SEND or not port.up:
+        request_pause_frame(t, p, i)
+    else:
+        send_pause_frame(t, p, i)
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import wake_by, wake_port
+from labtests.network.events import timer_slot, wake_by, wake_port
 from labtests.network.packets import free_packet
 from labtests.network.pause_frames import (
     EMPTY_BIT,
@@ -19,7 +19,6 @@ from labtests.network.pause_frames import (
     NAMELESS_BIT,
     PRIORITY_BITS,
     time_of,
-    timer_slot,
 )
 from labtests.network.rows import (
     clock_at,
@@ -40,6 +39,7 @@ from labtests.network.tables import (
     NEVER,
     NONE,
     WANTS_SOURCE,
+    XOFF_QUANTA,
     State,
 )
 
@@ -95,10 +95,11 @@ def hold_queue(t: State, p: int, i: int) -> None:
 @inlined
 def hold_from(t: State, p: int, i: int, moment: int, duration_ps: int) -> None:
     """Port p starts no frame of priority i for `duration_ps` from `moment`; 0 lets it go on."""
+    port = port_at(t, p)
     note_pause(lane_at(t, 8 * p + i), moment, duration_ps)
     hold_queue(t, p, i)
-    if port_at(t, p).backlog:  # else it has nothing to start, or to wait for
-        wake_port(t, p)
+    if port.backlog and duration_ps < XOFF_QUANTA * port.quantum_ps:
+        wake_port(t, p)  # else it has nothing to start, or to wait for, or has to wait for longer
 
 
 @entered
@@ -118,6 +119,28 @@ def hold_link(t: State, p: int, moment: int, duration_ps: int) -> None:
 
 
 @inlined
+def obey_priority(t: State, p: int, i: int, moment: int, quanta: int) -> None:
+    """Port p is told at `moment` to stop priority i for so long, or to go on; it does, where on."""
+    port = port_at(t, p)
+    if port.pfc_obeyed >> i & 1 and port.link_pause & (LINK_SEND | LINK_OBEY) == 0:
+        hold_from(t, p, i, moment, quanta * port.quantum_ps)
+
+
+@compiled
+def obey_stop(t: State, p: int) -> None:
+    """Port p has been told to stop a priority, by a frame that was no event (stops.py)."""
+    port = port_at(t, p)
+    wire = port_at(t, port.peer)
+    i = wire.stopped
+    moment = wire.stop_at
+    wire.stop_at = NEVER
+    clock_at(t, 0).free_packets += 1
+    control_at(t, p).rx_frames += 1
+    lane_at(t, 8 * p + i).pfc_rx_frames += 1
+    obey_priority(t, p, i, moment, XOFF_QUANTA)
+
+
+@inlined
 def obey(t: State, p: int, k: int, moment: int) -> None:
     """Pause frame k takes effect on port p at `moment`, where it is on; the frame is no more."""
     port = port_at(t, p)
@@ -126,13 +149,21 @@ def obey(t: State, p: int, k: int, moment: int) -> None:
         heeded = port.link_pause & HEEDS_ANY or (vector & LINK_BIT and port.link_pause & LINK_OBEY)
         if heeded:
             hold_link(t, p, moment, packet_at(t, k).part * port.quantum_ps)
-    elif port.link_pause & (LINK_SEND | LINK_OBEY) == 0:
-        named = vector & port.pfc_obeyed & PRIORITY_BITS
+    else:
+        named = vector & PRIORITY_BITS
         while named:
             i = lowest_bit(named)
             named &= named - 1
-            hold_from(t, p, i, moment, time_of(t, k, i) * port.quantum_ps)
+            obey_priority(t, p, i, moment, time_of(t, k, i))
     free_packet(t, k)
+
+
+@inlined
+def note_heard(t: State, p: int, k: int, i: int, now: int) -> None:
+    """Port p has received pause frame k, which names priority i."""
+    lane_at(t, 8 * p + i).pfc_rx_frames += 1
+    if port_at(t, p).guard and time_of(t, k, i) > 0:
+        guard_at(t, 8 * p + i).pause_seen_at = now
 
 
 @compiled
@@ -143,16 +174,21 @@ def receive_pause(t: State, p: int, k: int) -> None:
     if packet.psn & NAMELESS_BIT and port_at(t, p).link_pause & WANTS_SOURCE:
         free_packet(t, k)
         return
+    if port_at(t, port_at(t, p).peer).stop_at <= clock_at(t, 0).now:
+        obey_stop(t, p)
     control.rx_frames += 1
     control.pfc_rx_frames += (packet.psn >> LINK) & 1
     now = clock_at(t, 0).now
+    if packet.cells and control.response_ps == 0:  # most
+        i = lowest_bit(packet.psn)
+        note_heard(t, p, k, i, now)
+        obey_priority(t, p, i, now, packet.part)
+        free_packet(t, k)
+        return
     named = packet.psn & PRIORITY_BITS
     while named:
-        i = lowest_bit(named)
+        note_heard(t, p, k, lowest_bit(named), now)
         named &= named - 1
-        lane_at(t, 8 * p + i).pfc_rx_frames += 1
-        if port_at(t, p).guard and time_of(t, k, i) > 0:
-            guard_at(t, 8 * p + i).pause_seen_at = now
     if control.response_ps == 0:
         obey(t, p, k, now)
         return

@@ -43,7 +43,9 @@ def can_plan(t: State, f: int, p: int, k: int) -> bool:
     port = port_at(t, p)
     flow = flow_at(t, f)
     packet = packet_at(t, k)
-    if not port.plans or port.gap_ppm or port.backlog | port.pfc_pending:
+    if not port.plans or port.uneven or port.backlog | port.pfc_pending:
+        return False
+    if port_at(t, port.peer).stop_at != NEVER:
         return False
     under_way = packet.at - clock_at(t, 0).now
     if flow.send_at < packet.at or flow.gap_ps < under_way or not is_like(t, f):

@@ -11,9 +11,9 @@ with FCS. A packet means nothing to the host, and is answered by nobody, before 
 
 from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled, entered
-from labtests.network.events import wake_by
+from labtests.network.events import timer_slot, wake_by
 from labtests.network.packets import free_packet
-from labtests.network.pause_frames import request_pause_frame, timer_slot
+from labtests.network.pause_frames import request_pause_frame
 from labtests.network.rows import (
     clock_at,
     control_at,

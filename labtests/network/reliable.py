@@ -207,8 +207,6 @@ def count_delay(t: State, f: int, born: int) -> None:
 def deliver_stored(t: State, f: int, part: int) -> None:
     """The packets that were kept behind the one just delivered are, too; it may ask for an ACK."""
     flow = flow_at(t, f)
-    if flow.recovery != SELECTIVE:
-        return
     while take_stored(t, f):
         deliver(t, f, ends_message(t, f, flow.expected_psn))
     if part & ASKS and not flow.ack_packets:
@@ -226,27 +224,48 @@ def coalesce(t: State, f: int, asked: int) -> None:
 
 
 @inlined
-def receive_data(t: State, f: int, k: int) -> None:
-    """A data packet of flow f has reached its receiver."""
+def take_in_order(t: State, f: int, part: int) -> None:
+    """The packet that was expected has come."""
+    flow = flow_at(t, f)
+    deliver(t, f, (part & LAST) != 0)
+    if flow.recovery == SELECTIVE:
+        deliver_stored(t, f, part)
+    if flow.ack_packets and not flow.read:
+        coalesce(t, f, part & ASKS)
+
+
+@compiled
+def take_data(t: State, f: int, k: int) -> None:
+    """A data packet of flow f has reached its receiver, which may have to tell somebody."""
     flow = flow_at(t, f)
     packet = packet_at(t, k)
-    count_delay(t, f, packet.born)
-    only_answered = packet.psn != flow.expected_psn and host_at(t, flow.target).np_in_order
-    if packet.ecn == CE and not only_answered:
-        notify(t, f)
-    if packet.psn > flow.expected_psn:
-        if meet_gap(t, f, packet.psn) and packet.ecn == CE and only_answered:
+    if packet.psn == flow.expected_psn:
+        take_in_order(t, f, packet.part)
+    elif packet.psn > flow.expected_psn:
+        asked = meet_gap(t, f, packet.psn)
+        if asked and packet.ecn == CE and host_at(t, flow.target).np_in_order:
             notify(t, f)
-        return
-    if packet.psn < flow.expected_psn:
+    else:
         host_at(t, flow.target).duplicate_request += 0 if flow.read else 1
         if packet.part and not flow.read:
             send_control(t, f, RC_ACK, flow.expected_psn)
-        return
-    deliver(t, f, (packet.part & LAST) != 0)
-    deliver_stored(t, f, packet.part)
-    if flow.ack_packets and not flow.read:
-        coalesce(t, f, packet.part & ASKS)
+
+
+@inlined
+def receive_data(t: State, f: int, k: int) -> None:
+    """A data packet of flow f has reached its receiver. (Most move its counters, and no more.)"""
+    flow = flow_at(t, f)
+    packet = packet_at(t, k)
+    count_delay(t, f, packet.born)
+    expected = packet.psn == flow.expected_psn
+    if packet.ecn == CE and (expected or not host_at(t, flow.target).np_in_order):
+        notify(t, f)
+    if expected and packet.part == 0 and flow.quiet:
+        flow.expected_psn += 1
+        flow.nak_sent = 0
+        flow.delivered_bytes += flow.payload_bytes
+    else:
+        take_data(t, f, k)
 
 
 @compiled

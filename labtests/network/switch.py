@@ -64,6 +64,11 @@ _QUEUE_COLUMNS = {
 """Each of QueueCounters -> its column of a queue; read row by row: a record is slow to ask."""
 
 
+def _note_odd(queue: Any) -> None:
+    odd = queue.loss_per_million or queue.own_limit_cells or queue.own_limit_packets
+    queue.odd = int(odd > 0)
+
+
 class Switch:
     """A switch. Made by Network.switch(). Ports are named as in the testbed."""
 
@@ -327,7 +332,7 @@ class Switch:
         check_priority(queue)
         t, p = self._tables, self._ports[port]
         self._limits.pop((port, queue), None)
-        t.port[p].limited &= ~(1 << queue)
+        t.port[p].limited = int(t.port[p].limited) & ~(1 << queue)
         if limit is not None:
             self._limits[port, queue] = limit
             record = t.queue[8 * p + queue]
@@ -360,6 +365,7 @@ class Switch:
             raise ValueError(f"not a limit of 1 or more: {cells} cells, {packets} packets")
         record = self._tables.queue[8 * self._ports[port] + queue]
         record.own_limit_cells, record.own_limit_packets = cells or 0, packets or 0
+        _note_odd(record)
 
     # -- counters --
 
@@ -445,7 +451,9 @@ class Switch:
         check_priority(queue)
         if not 0 <= per_million <= 1_000_000:
             raise ValueError(f"not 0..1000000 per million: {per_million}")
-        self._tables.queue[8 * self._ports[port] + queue].loss_per_million = per_million
+        record = self._tables.queue[8 * self._ports[port] + queue]
+        record.loss_per_million = per_million
+        _note_odd(record)
 
     def ignore_dscp(self, port: str, deaf: bool) -> None:
         """Fault: packets that arrive here are taken for priority 0, whatever the port trusts."""

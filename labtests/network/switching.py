@@ -33,7 +33,7 @@ from labtests.network.memory import (
     release,
 )
 from labtests.network.packets import append, free_packet, take
-from labtests.network.pause_frames import request_pause_frame
+from labtests.network.pause_frames import request_pause_frame, tell
 from labtests.network.rows import (
     clock_at,
     guard_at,
@@ -118,6 +118,15 @@ def drop_by_watchdog(t: State, lane: int, q: int) -> int:
     return KEPT
 
 
+@compiled
+def odd_fate(t: State, q: int, cells: int) -> int:
+    """What a fault of queue q, or a limit of its own, makes of a packet of so many cells."""
+    loss = queue_at(t, q).loss_per_million
+    if loss and random_below(t, 1_000_000) < loss:
+        return FAULT_DROP
+    return OUTPUT_DROP if is_over_own_limit(t, q, cells) else KEPT
+
+
 @inlined
 def fate(t: State, p: int, q: int, k: int) -> int:
     """Whether packet k, arriving at port p, is kept in queue q; if so, it is charged and marked."""
@@ -126,12 +135,12 @@ def fate(t: State, p: int, q: int, k: int) -> int:
     s = port_at(t, p).switch
     if not port_at(t, q >> 3).up:
         return LINK_DOWN_DROP
-    if queue.loss_per_million and random_below(t, 1_000_000) < queue.loss_per_million:
-        return FAULT_DROP
+    if queue.odd:
+        why = odd_fate(t, q, packet.cells)
+        if why != KEPT:
+            return why
     may_be_over = queue.cells + packet.cells > switch_at(t, s).egress_limit_cells
     if may_be_over and is_over_limit(t, q, packet.lane, packet.cells):
-        return OUTPUT_DROP
-    if is_over_own_limit(t, q, packet.cells):
         return OUTPUT_DROP
     verdict = red_verdict(t, q, packet.ecn)
     if verdict == DISCARD:
@@ -205,7 +214,7 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
     lane = lane_at(t, packet.lane)
     if not lane.xoff and is_lossless(t, packet.lane) and is_pressed(t, port.switch, packet.lane):
         lane.xoff = 1
-        request_pause_frame(t, p, dot1p)
+        tell(t, p, dot1p)
 
 
 @inlined
@@ -225,7 +234,10 @@ def take_from_switch(t: State, q: int) -> int:
     lane = lane_at(t, packet.lane)
     if lane.xoff and may_resume(t, s, packet.lane) and link_may_resume(t, packet.lane >> 3):
         lane.xoff = 0
-        request_pause_frame(t, packet.lane >> 3, packet.lane & 7)
+        if packet.lane >> 3 == q >> 3:  # which is about to send this packet
+            request_pause_frame(t, q >> 3, packet.lane & 7)
+        else:
+            tell(t, packet.lane >> 3, packet.lane & 7)
     return k
 
 

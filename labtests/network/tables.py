@@ -1,5 +1,5 @@
 """The state of the network: one table of records per kind of thing. Numbers are 64 bits wide but
-where a table says otherwise.
+where a table says otherwise; short ones are those that cannot become longer.
 
 Times are integer picoseconds: one byte takes 8000 ps at 1G, 800 at 10G, 320 at 25G, 200 at 40G,
 80 at 100G, 10 at 800G, so no frame time is ever rounded; 2**62 ps are 53 days.
@@ -10,6 +10,8 @@ Row `8 * port + i` is queue i, or priority i, of that port ("lane").
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from labtests.network.compiled import INTERPRETED
 
 NONE = -1
 NEVER = 1 << 62
@@ -65,46 +67,74 @@ TAG_BYTES = 4
 """What an 802.1Q tag adds to a frame: TPID 2 + PCP, DEI and VLAN id 2 (IEEE 802.1Q)."""
 
 
+XOFF_QUANTA = 65535
+"""The longest pause of a frame (IEEE 802.1Qbb), and what ports send unless told otherwise."""
+
 LINE_BYTES = 64
-"""What a processor fetches at once: eight columns."""
+"""What a processor fetches at once."""
 ALIGNED_ROW = 3
 """The row of a table that begins with a line, and with it those of priority 3 in tables by lane:
 most RoCE has it."""
 
+_STORED = {"": "i8", "32": "i4", "16": "i2", "8": "i1", "u8": "u1", "f": "f8"}
+"""How a column is kept, by what stands behind its name: an integer of so many bits, or a float.
+Few of 16: their instructions are long ones to decode."""
+
+
+def _columns(words: str) -> list[tuple[str, np.dtype]]:
+    """Names and types, the widest first, so that there are no gaps. Interpreted (compiled.py),
+    integers have 64 bits each: what is compiled reckons with so many, whatever a column keeps."""
+    named = (word.partition(":") for word in words.split())
+    columns = [(name, _STORED[width]) for name, _, width in named]
+    if INTERPRETED:
+        columns = [(name, kind if kind == "f8" else "i8") for name, kind in columns]
+    return sorted(((n, np.dtype(k)) for n, k in columns), key=lambda column: -column[1].itemsize)
+
+
+def _next_line(end: int) -> int:
+    return -(-end // LINE_BYTES) * LINE_BYTES
+
+
+def _place(
+    places: dict[str, tuple[np.dtype, int]], columns: list[tuple[str, np.dtype]], begin: int
+) -> int:
+    """The columns lie one behind the other from `begin` on; returns where the last one ends."""
+    for name, kind in columns:
+        places[name] = kind, begin
+        begin += kind.itemsize
+    return begin
+
 
 def _record(
-    *groups: str,
-    floats: str = "",
-    halves: str = "",
+    *rest: str,
+    lines: tuple[str, ...] = (),
     arrays: tuple[tuple[str, int, str], ...] = (),
-    first: str = "",
     by_lane: bool = False,
 ) -> np.dtype:
-    """A row with these columns: integers of 64 bits, but for `floats`, `halves` (integers of 32)
-    and arrays of a length and a type.
+    """A row with these columns. `name` is an integer of 64 bits, `name:32`, `name:16` and `name:8`
+    are shorter, `name:u8` is 0 to 255, `name:f` is a float; arrays have a length and a type.
 
-    The columns that most packets need, `first`, are fetched together. A row is whole lines long,
-    an odd number: equal columns of 2**n rows then do not ask for the same places of a cache. Of a
-    table `by_lane` that is true of eight rows.
+    What is needed together is fetched together: each of `lines` is one of the processor's. A row is
+    whole lines long, an odd number: equal columns of 2**n rows then do not ask for the same places
+    of a cache. Of a table `by_lane` that is true of eight rows.
     """
-    named = [*first.split(), *(name for group in groups for name in group.split()), *floats.split()]
-    fields: list[Any] = [
-        (name, "f8" if name in floats.split() else "i8") for name in dict.fromkeys(named)
-    ]
-    fields += [(name, "i4") for name in halves.split()]
-    row = np.dtype([*fields, *((name, kind, (length,)) for name, length, kind in arrays)])
+    places: dict[str, tuple[np.dtype, int]] = {}
+    end = 0
+    for line in lines:
+        begin = _next_line(end)
+        end = _place(places, _columns(line), begin)
+        if end > begin + LINE_BYTES and not INTERPRETED:
+            raise ValueError(f"{end - begin} bytes, more than a line: {line}")
+    kept = [(name, np.dtype((kind, (length,)))) for name, length, kind in arrays]
+    end = _place(places, kept, _next_line(end))
+    end = _place(places, _columns(" ".join(rest)), end)
     rows = 8 if by_lane else 1
-    lines = -(-rows * row.itemsize // LINE_BYTES)
-    if row.names is None or row.fields is None or lines == 1:
-        return row
-    places = [row.fields[name] for name in row.names]
+    used = _next_line(rows * end) // LINE_BYTES
+    if used > 1:
+        end = (used if used == 2 else used | 1) * LINE_BYTES // rows
+    kinds, offsets = zip(*places.values(), strict=True)
     return np.dtype(
-        {
-            "names": list(row.names),
-            "formats": [place[0] for place in places],
-            "offsets": [place[1] for place in places],
-            "itemsize": (lines if lines == 2 else lines | 1) * LINE_BYTES // rows,
-        }
+        {"names": list(places), "formats": kinds, "offsets": offsets, "itemsize": end},
     )
 
 
@@ -116,158 +146,170 @@ TABLE_TYPES = {
         "free_packet free_packets active_flows due",  # due: a port that may start now
         "turn",  # the slot that woke last
     ),
-    "slot": _record("wakes before after bucket"),  # events.py
-    "bucket": _record("head"),
+    "slot": _record("wakes before:32 after:32"),  # events.py
+    "bucket": _record("head:32"),
     "word": _record("filled"),  # bit i: bucket i of 32 has slots
     "level": _record("filled"),  # bit i: word i of 32 is not 0
     "port": _record(
-        "peer host switch up ps_per_byte propagation_ps quantum_ps busy_until wire_head wire_tail",
-        "silence silent_run loud_head loud_tail",  # wire.py
-        "plans planned planned_at paced",  # planning.py
-        "overhead_bytes impaired",  # DAMAGED: frames that arrive may be lost (impairments.py)
-        "rest_parts",  # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
-        "backlog held strict first turn turn_1 turn_2 group_balance count_bytes",
-        # masks of queues. backlog: has work; held: was paused; strict, first: of the strict
-        # group, of WRR group 1
-        "pfc_on pfc_obeyed pfc_pending pause_quanta trust",  # bit masks over priorities: lossless
-        # groups, which pause; of what pauses are obeyed; pauses to be sent
-        "rx_packets rx_bytes",  # of switches; of hosts, and what is sent: by lane or queue
-        "ecn_marked link_down_drops lost_on_wire",
-        "limited",  # bit i = queue i has a rate limit
-        "ttl_drops no_route_drops crc_errors script",
-        "gap_ppm",  # the longest random gap behind a frame, of its time on the wire
-        "guard watchdog_drops",  # guard: bit i = priority i is watched (guarding.py)
         "lost_draws",  # of all draws, those that lose an arriving frame
-        "rest_per_byte rest_owed",
-        "levelled",  # queues are served by level, and by credit in bytes among equals
-        "link_pause buffered",  # 802.3x: LINK_SEND, ...; host: STORING in buffers, DISCARDING
-        "edge",  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all were RoCE
-        # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
-        first="host switch peer up backlog pfc_pending busy_until held "
-        "ps_per_byte propagation_ps overhead_bytes rest_parts gap_ppm wire_head wire_tail silence "
-        "silent_run loud_head loud_tail strict limited levelled group_balance ecn_marked "
-        "impaired pfc_on trust rx_packets rx_bytes link_pause edge buffered "
-        "turn planned planned_at plans paced",  # of NICs
+        # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
+        "rest_per_byte rest_parts rest_owed",
+        "link_down_drops lost_on_wire ttl_drops no_route_drops crc_errors watchdog_drops script",
+        lines=(
+            # to start a frame. Masks of queues: backlog has work, held was paused, limited has a
+            # rate limit, strict is of the strict group; of priorities: pauses to be sent
+            "host:32 switch:32 up:8 busy_until ps_per_byte overhead_bytes:32 propagation_ps "
+            "uneven:8 "  # bytes do not last whole ps, or there are gaps behind frames
+            "backlog:u8 held:u8 limited:u8 strict:u8 group_balance pfc_pending:32 "
+            "levelled:8 "  # queues are served by level, and by credit in bytes among equals
+            "turn:8 plans:8",  # of NICs
+            # its wire, and what arrives. Masks of priorities: pfc_on has lossless groups
+            "peer:32 wire_head:32 wire_tail:32 loud_head:32 loud_tail:32 silence:8 silent_run:8 "
+            "stop_at stopped:8 "  # stops.py
+            "planned:32 "  # planning.py
+            "impaired:8 "  # DAMAGED: frames that arrive may be lost (impairments.py)
+            "trust:8 pfc_on:u8 rx_packets rx_bytes "  # of switches; others: by lane or queue
+            "link_pause:8 "  # 802.3x: LINK_SEND, ...
+            "edge:8 "  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all
+            # were RoCE of what arrives at a switch's port: where it trusts DSCP; by its edge
+            "buffered:8",  # of hosts: STORING in buffers, DISCARDING
+            # pauses, and queues in turn. pfc_obeyed: of what priorities pauses are obeyed; guard:
+            # priorities that are watched (guarding.py); first: queues of WRR group 1
+            "quantum_ps pause_quanta:32 pfc_obeyed:u8 guard:u8 ecn_marked "
+            "first:u8 turn_1:8 turn_2:8 count_bytes:8 planned_at paced:32 "
+            "gap_ppm:32",  # the longest random gap behind a frame, of its time on the wire
+        ),
         arrays=(("dscp_dot1p", 64, "i1"), ("edge_queue", 128, "i1"), ("edge_dscp", 128, "i1")),
     ),
     "queue": _record(
-        "head tail packets cells paused_until empty_since weight credit",
-        "ready_head ready_tail",  # NIC only: flows that may send now
-        "wred low_cells high_cells ecn",  # wred: NO_RED, RED_LEAVING, ...
-        "forwarded_packets forwarded_bytes dropped_packets dropped_bytes marked wred_dropped",
+        "weight ready_tail",  # ready_head, ready_tail: of NICs, flows that may send now
+        "loss_per_million own_limit_cells own_limit_packets",  # limits: beside the switch's; or 0
+        "dropped_packets dropped_bytes marked wred_dropped tail_dropped",
         "limit_bits bucket_ps bucket_full_at bucket_rest",  # shaping.py; limit_bits: per second
-        "loss_per_million peak_cells tail_dropped lossy_cells",  # lossy_cells: with dynamic limits
+        "lossy_cells",  # with dynamic limits
         "poll_ps polls",  # polls: so many periods since time 0 are in the average
-        "own_limit_cells own_limit_packets",  # beside the switch's limits; 0: none
         "level level_turn",  # level_turn: of the level of this row's number, not of the queue
         by_lane=True,
-        first="head tail ready_head paused_until packets cells average_cells wred "
-        "peak_cells low_cells high_cells probability newest_weight ecn "
-        "forwarded_packets forwarded_bytes "
-        "empty_since credit loss_per_million own_limit_cells own_limit_packets ready_tail",
-        floats="average_cells probability newest_weight",
+        lines=(
+            "head:32 tail:32 ready_head:32 packets:32 cells paused_until empty_since "
+            "forwarded_packets forwarded_bytes "
+            "wred:8 ecn:8 "  # wred: NO_RED, RED_LEAVING, ...
+            "odd:8",  # some packets are lost, or it has limits of its own
+            "average_cells:f newest_weight:f low_cells high_cells probability:f peak_cells credit",
+        ),
     ),
     "lane": _record(
-        "ingress_cells headroom_used headroom_cells xoff refresh_at peak_headroom",
-        "guaranteed_cells xoff_cells xon_offset_cells xon_cells peak_cells",  # xoff -1: dynamic
-        "pfc_rx_frames pfc_tx_frames paused_until paused_since paused_ps transitions",
-        "rx_packets tx_packets rx_bytes tx_bytes",
-        "pool_used pool_limit headroom_drops buffer_drops",
-        "told_since told_until told_ps",  # the pauses that the port has sent for this priority
+        "transitions headroom_drops buffer_drops",
         by_lane=True,
-        first="ingress_cells headroom_used guaranteed_cells xoff_cells alpha xoff peak_cells "
-        "refresh_at rx_packets tx_packets rx_bytes tx_bytes xon_offset_cells xon_cells "
-        "paused_until paused_since",
-        floats="alpha",
+        lines=(
+            "ingress_cells peak_cells guaranteed_cells headroom_used:32 xoff:32 "
+            "alpha:f xoff_cells xon_offset_cells xon_cells",  # xoff_cells -1: dynamic
+            # told: the pauses that the port has sent for this priority
+            "told_since told_until told_ps pfc_tx_frames refresh_at "
+            "headroom_cells pool_limit pool_used:32 peak_headroom:32",
+            "rx_packets tx_packets rx_bytes tx_bytes "
+            "paused_until paused_since paused_ps pfc_rx_frames",
+        ),
     ),
     "control": _record(  # flow control of a port, beyond what each frame needs
-        "response_ps refresh_ps waiting_head waiting_tail",  # waiting: received, not yet obeyed
-        "rx_frames tx_frames",  # pause frames of either kind
-        "storm storm_quanta storm_period_ps storm_at storm_end",  # storm: bit mask, LINK included
+        "storm_period_ps storm_at storm_end",
         # 802.3x: the port as a whole, as a lane has it for a priority
-        "link_told refresh_at pfc_rx_frames pfc_tx_frames",
+        "refresh_at pfc_tx_frames",
         "paused_until paused_since paused_ps transitions told_since told_until told_ps",
         "xoff_size xon_size",  # switch: of the port, in cells; host: of each priority, in bytes
         # host: receive buffers (receiving.py); packets on their way to the host
         "buffer_size host_bits_per_s buffer_head buffer_tail delivered_at",
+        lines=(
+            "response_ps refresh_ps waiting_head:32 waiting_tail:32 "  # received, not yet obeyed
+            "rx_frames tx_frames "  # pause frames of either kind
+            "storm:32 storm_quanta "  # storm: bit mask, LINK included
+            "link_told:32 pfc_rx_frames",  # 802.3x
+        ),
     ),
     "switch": _record(
-        "total_cells shared_cells shared_used used_cells cell_bytes",
-        "frame_bytes frame_cells",  # of the last frame that came
-        "egress_limit_cells peak_used_cells peak_shared_cells",  # egress limit -1: dynamic
-        "pool_cells pool_used peak_pool_cells",  # of headroom
-        "egress_shared_cells egress_used egress_guaranteed_cells",
+        "cell_bytes pool_cells pool_used peak_pool_cells",  # pool: of headroom
+        "egress_shared_cells egress_used egress_guaranteed_cells egress_alpha:f",
         "hash_seed",
         "shut",  # how many of its ports' priorities a guard has shut now
-        first="frame_bytes frame_cells used_cells total_cells shared_used shared_cells "
-        "peak_used_cells peak_shared_cells egress_limit_cells shut",
-        floats="egress_alpha",
+        lines=(
+            "used_cells total_cells shared_used shared_cells peak_used_cells peak_shared_cells "
+            "egress_limit_cells "  # -1: dynamic
+            "frame_bytes:32 frame_cells:32",  # of the last frame that came
+        ),
         arrays=(("dot1p_lp", 8, "i1"),),
     ),
     "host": _record(
-        "port trust rp_on np_on cnp_priority cnp_dscp cnp_interval_ps",
-        "time_reset_ps byte_reset threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
-        "gd min_dec_percent clamp clamp_after_time form np_in_order np_polled",
-        "np_ecn_marked np_cnp_sent rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
+        "rp_on cnp_priority cnp_dscp",
+        "threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
+        "min_rate:f ai_rate:f hai_rate:f first_rate:f gain:f",
+        "gd min_dec_percent clamp clamp_after_time np_polled",
+        "rp_cnp_handled rp_cnp_ignored out_of_sequence packet_seq_err",
         "local_ack_timeout duplicate_request implied_nak",
         "udp_in udp_out udp_rcvbuf_errors reasm_fails reasm_oks reasm_reqds ip_in",
         "ip_in_bytes ip_out ip_out_bytes",
         "ip_ce ip_ect0 tunnel_in tunnel_out",  # headers of a tunnel's packets count, too
         "cnp_pacing last_cnp",
-        "one_cnp_in forgotten",  # faults: one of so many CNPs is heeded; the host that gets none
-        first="port trust form byte_reset time_reset_ps np_in_order np_on np_ecn_marked",
-        floats="max_rate min_rate ai_rate hai_rate first_rate gain",
+        "one_cnp_in",  # a fault: one of so many CNPs is heeded
+        lines=(
+            "port:32 trust:8 form:8 byte_reset time_reset_ps max_rate:f cnp_interval_ps "
+            "np_in_order:8 np_on:u8 np_ecn_marked np_cnp_sent "
+            "forgotten:32",  # a fault: the host that gets no CNP
+        ),
         arrays=(("dscp_map", 64, "i1"),),
     ),
     "packet": _record(
-        "next flow frame_bytes at part psn lane cells dscp pcp target next_loud",
-        "ttl inner",  # inner: headers inside a tunnel's (forwarding.py)
-        # pcp: of its 802.1Q tag; NONE: it has none
-        "born",  # when its first bit left; of an ACK, when that of the packet did that it answers
-        halves="kind ecn",
+        "inner",  # headers inside a tunnel's (forwarding.py)
+        lines=(
+            "next:32 next_loud:32 flow:32 at kind:8 ecn:8 dscp:8 ttl:u8 frame_bytes:16 part psn "
+            "lane:32 cells:32 target:32 "
+            "pcp:8 "  # of its 802.1Q tag; NONE: it has none
+            "born",  # when its first bit left; of an ACK, when that of the packet that it answers
+        ),
     ),
     "flow": _record(
-        "kind life next_ready queued lane source target dscp start_at in_flight",
-        "ended_at",  # by itself: 0 as long as it has not, or when it was stopped
+        "start_at ended_at",  # ended by itself: 0 as long as it has not, or when it was stopped
         # RC: packet sequence numbers do not wrap here
-        "read packets_per_message last_frame_bytes frame_bytes payload_bytes message_bytes",
-        "next_psn una_psn sent_psn depth_messages total_psn window_psn requested expected_psn",
-        "last_psn",  # of the message that is being sent
+        "packets_per_message last_frame_bytes una_psn depth_messages requested",
         "tail_bytes tail_frame_bytes",  # of the last message of all, and of its last packet
-        "gap_ps gap_bytes",  # of the last packet sent: congestion.py
-        "wired_psn",  # the next one in order on the last wire: wire.py
-        "nak_sent nak_at nak_repeat_ps timeout_ps timeout_at retries retry_limit error last_cnp",
-        "control_dscp whole_messages cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
+        "nak_at nak_repeat_ps timeout_ps retries retry_limit error last_cnp",
+        "control_dscp cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
         # DCQCN reaction point
-        "limited send_at cut_at alpha_at cnp_seen next_increase time_stage byte_stage byte_count",
+        "target_rate:f alpha:f cut_at alpha_at cnp_seen time_stage byte_stage",
         "time_increased next_alpha next_cut cut_pending",
         # UDP
         "interval_ps backlog backlog_limit next_datagram blocked fragment fragments datagram",
-        "rest_frame_bytes datagram_bytes sent_datagrams rx_datagram rx_fragments received",
+        "rest_frame_bytes datagram_bytes sent_datagrams rx_datagram rx_fragments received poisson",
         # TCP: in segments
         "resend recover duplicates in_recovery rtt_psn rtt_at rto_ps unacknowledged window_row",
-        "retransmits delivered_bytes",
-        "ttl hash_to_target hash_to_source",  # of the packets' five-tuple; see forwarding.py
-        "ecn ack_packets",  # ecn: of data packets; ack_packets: RC, between ACKs, or 0
-        "poisson",  # UDP
-        "pcp control_pcp",  # of data, and of ACKs, NAKs, read requests; NONE: without a tag
-        "recovery reorder_packets asked_psn round_psn resend_psn lost",  # recovery.py
-        "delay_row trip_row echo_born",  # delays.py; NONE: not counted
+        "cwnd:f ssthresh:f srtt:f rttvar:f",
+        "retransmits",
+        "hash_to_target hash_to_source",  # of the packets' five-tuple; see forwarding.py
+        "control_pcp",  # of ACKs, NAKs, read requests; NONE: without a tag
+        "reorder_packets asked_psn round_psn resend_psn",  # recovery.py
+        "trip_row echo_born",  # delays.py; NONE: not counted
         "waits delay_ps first_edge",  # for so many other flows to be delivered: following.py
         "tunnel",  # UDP, TCP: NO_TUNNEL, TUNNEL, or one that loses marks
         "echo tell_cut cut_psn",  # TCP with ECN: ECE to send, CWR to send, no second cut before it
-        first="life next_psn window_psn lost send_at limited next_increase lane "
-        "source target frame_bytes last_psn packets_per_message total_psn sent_psn timeout_at "
-        "rate gap_rate gap_ps gap_bytes byte_count pcp ttl dscp "
-        "in_flight ecn ack_packets recovery read kind queued whole_messages "
-        "expected_psn nak_sent delivered_bytes payload_bytes delay_row wired_psn",
-        floats="rate target_rate gap_rate alpha cwnd ssthresh srtt rttvar",
+        lines=(
+            # to send. last_psn: of the message that is being sent; lost: recovery.py
+            "next_psn window_psn sent_psn last_psn total_psn timeout_at send_at lost:32 lane:32",
+            # gap: of the last packet sent (congestion.py)
+            "life:8 kind:8 limited:8 queued:8 next_ready:32 source:32 target:32 frame_bytes:32 "
+            "rate:f next_increase byte_count gap_ps gap_rate:f gap_bytes:32",
+            # to send and to receive. wired_psn: the next one in order on the last wire (wire.py)
+            "in_flight:32 ttl:u8 dscp:8 pcp:8 ecn:8 read:8 whole_messages:8 recovery:8 wired_psn "
+            "quiet:8 "  # packets in their order, but for the last of a message, are not answered
+            "expected_psn delivered_bytes message_bytes payload_bytes:32 nak_sent:8 "
+            "ack_packets "  # RC, between ACKs, or 0
+            "delay_row:32",  # delays.py; NONE: not counted
+        ),
     ),
     "delay": _record("count"),  # packets by how long they were under way: delays.py
     "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
-    "route": _record("port"),  # row: switch * targets + host; below NONE: a path (forwarding.py)
+    # row: switch * targets + host; below NONE: a path (forwarding.py)
+    "route": _record("port:32"),
     "segment": _record("here"),  # row: window_row + number % size: has the TCP receiver got it
-    "path": _record("does ways target copies spray", arrays=(("ports", 64, "i8"),)),
+    "path": _record("does ways target copies spray", arrays=(("ports", 64, "i4"),)),
     "guard": _record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0
         "detect_ps quiet_ps fixed_ps action",

@@ -1,10 +1,10 @@
 """A port's timers: pauses to send again, pauses to obey, storms, guards, slow hosts."""
 
 from labtests.network.compiled import compiled
-from labtests.network.events import schedule, wake_by
+from labtests.network.events import schedule, timer_slot, wake_by, wake_port
 from labtests.network.guarding import watch_pauses
 from labtests.network.hosting import take_in
-from labtests.network.pause_frames import blow, refresh_pauses, timer_slot
+from labtests.network.pause_frames import blow, refresh_pauses
 from labtests.network.pausing import obey_waiting
 from labtests.network.receiving import take_delivered
 from labtests.network.rows import clock_at, control_at, port_at
@@ -33,5 +33,7 @@ def wake_timers(t: State, p: int) -> None:
         blow(t, p)
     if port_at(t, p).guard:
         watch_pauses(t, p)
+    if port_at(t, p).host != NONE and port_at(t, p).backlog:
+        wake_port(t, p)  # a pause that held it may be over: flows.make_ready
     if control.buffer_head != NONE:
         deliver_first(t, p)

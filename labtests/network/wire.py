@@ -9,22 +9,20 @@ order, unmarked, and parts of datagrams. Those are silent: they need no event of
 handed over, each with its own time, before the next frame that is not silent, and before anybody
 looks. Nobody can tell the difference, and a quarter of all events is saved. A second chain leads
 through the others, the loud ones. Where frames may be lost, or for a switch, none is silent.
+(Nor is a PFC frame that tells a NIC to stop an event: stops.py.)
+
+What happens at the far end: arrivals.py.
 """
 
 from labtests.network.arithmetic import random_below
-from labtests.network.compiled import compiled, entered, inlined
+from labtests.network.compiled import compiled, inlined
 from labtests.network.events import schedule, set_up
-from labtests.network.hosting import receive_at_host
-from labtests.network.impairments import is_damaged, spare_ps
-from labtests.network.packets import free_packet
-from labtests.network.pausing import receive_pause
-from labtests.network.rows import clock_at, flow_at, packet_at, port_at
-from labtests.network.switching import receive_at_switch
+from labtests.network.impairments import spare_ps
+from labtests.network.rows import clock_at, flow_at, packet_at, port_at, slot_at
 from labtests.network.tables import (
     CE,
     NEVER,
     NONE,
-    PAUSE,
     RC_DATA,
     TCP_DATA,
     UDP_FRAGMENT,
@@ -51,9 +49,7 @@ def is_silent(t: State, p: int, k: int) -> bool:
     if packet.psn != flow.wired_psn:
         return False
     flow.wired_psn += 1
-    if flow.read or flow.whole_messages or flow.ack_packets or flow.recovery:
-        return False
-    return bool(packet.part == 0 and packet.ecn != CE)
+    return bool(flow.quiet and packet.part == 0 and packet.ecn != CE)
 
 
 @inlined
@@ -66,7 +62,7 @@ def announce(t: State, p: int, k: int) -> None:
     port.silent_run = 0
     if port.loud_head == NONE:
         port.loud_head = k
-        schedule(t, clock_at(t, 0).ports + p, packet_at(t, k).at)
+        set_up(t, clock_at(t, 0).ports + p, packet_at(t, k).at)
     else:
         packet_at(t, port.loud_tail).next_loud = k
     port.loud_tail = k
@@ -79,6 +75,22 @@ def random_gap(t: State, gap_ppm: int, frame_ps: int) -> int:
     return int(random_below(t, frame_ps * gap_ppm // 1_000_000 + 1))
 
 
+@compiled
+def start_unevenly(t: State, p: int, k: int, wire_bytes: int) -> None:
+    """Packet k starts on port p now, whose bytes do not last whole picoseconds, or which waits for
+    a while behind it."""
+    port = port_at(t, p)
+    packet = packet_at(t, k)
+    if port.rest_parts:
+        port.busy_until += spare_ps(t, p, wire_bytes)
+        packet.at = port.busy_until + port.propagation_ps
+    gap_ppm = port.gap_ppm
+    if packet.kind == TCP_DATA and port.host != NONE:
+        gap_ppm = max(gap_ppm, TCP_GAP_PPM)
+    if gap_ppm:
+        port.busy_until += random_gap(t, gap_ppm, wire_bytes * port.ps_per_byte)
+
+
 @inlined
 def start_frame(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now: when that is free again, and when the packet arrives."""
@@ -86,14 +98,9 @@ def start_frame(t: State, p: int, k: int) -> None:
     packet = packet_at(t, k)
     wire_bytes = packet.frame_bytes + port.overhead_bytes
     port.busy_until = clock_at(t, 0).now + wire_bytes * port.ps_per_byte
-    if port.rest_parts:
-        port.busy_until += spare_ps(t, p, wire_bytes)
     packet.at = port.busy_until + port.propagation_ps
-    gap_ppm = port.gap_ppm
-    if packet.kind == TCP_DATA and port.host != NONE:
-        gap_ppm = max(gap_ppm, TCP_GAP_PPM)
-    if gap_ppm:
-        port.busy_until += random_gap(t, gap_ppm, wire_bytes * port.ps_per_byte)
+    if port.uneven or packet.kind == TCP_DATA:
+        start_unevenly(t, p, k, wire_bytes)
 
 
 @inlined
@@ -106,7 +113,7 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     if port.wire_head == NONE:
         port.wire_head = k
         if not port.silence:
-            schedule(t, clock_at(t, 0).ports + p, packet.at)
+            set_up(t, clock_at(t, 0).ports + p, packet.at)
     else:
         packet_at(t, port.wire_tail).next = k
     port.wire_tail = k
@@ -115,86 +122,20 @@ def put_on_wire(t: State, p: int, k: int) -> None:
 
 
 @inlined
-def receive(t: State, p: int, k: int) -> None:
-    """Packet k, that port p has sent, is wholly at the far end."""
-    peer = port_at(t, p).peer
-    packet = packet_at(t, k)
-    if port_at(t, peer).impaired and is_damaged(t, peer, k):
-        return
-    if packet.kind == PAUSE:
-        receive_pause(t, peer, k)
-    elif port_at(t, peer).host == NONE:
-        receive_at_switch(t, peer, k)
+def wake_behind(t: State, p: int) -> None:
+    """A frame has started on port p now: the port wakes when it is through, if it has another."""
+    port = port_at(t, p)
+    if clock_at(t, 0).due == p:
+        clock_at(t, 0).due = NONE
+    more = port.backlog or port.pfc_pending
+    if more and slot_at(t, p).wakes == NEVER:
+        set_up(t, p, port.busy_until)
     else:
-        receive_at_host(t, peer, k)
+        schedule(t, p, port.busy_until if more else NEVER)
 
 
 @inlined
-def hand_over(t: State, p: int) -> None:
-    """Every frame of port p that has arrived by now is received, at its time."""
-    port = port_at(t, p)
-    clock = clock_at(t, 0)
-    now = clock.now
-    while port.wire_head != NONE and packet_at(t, port.wire_head).at <= now:
-        k = port.wire_head
-        packet = packet_at(t, k)
-        port.wire_head = packet.next
-        if port.loud_head == k:
-            port.loud_head = packet.next_loud
-        clock.now = packet.at
-        receive(t, p, k)
-    clock.now = now
-
-
-@inlined
-def arrive(t: State, p: int) -> None:
-    """The first frame on port p's wire that is not silent is at the far end."""
-    port = port_at(t, p)
-    k = port.wire_head
-    if port.silence:
-        hand_over(t, p)
-        following = port.loud_head
-    else:
-        following = port.wire_head = packet_at(t, k).next
-    if following != NONE:
-        set_up(t, clock_at(t, 0).ports + p, packet_at(t, following).at)
-    elif port.planned != NONE:
-        set_up(t, clock_at(t, 0).ports + p, port.planned_at)
-    if not port.silence:
-        receive(t, p, k)
-
-
-@compiled
-def settle(t: State) -> None:
-    """Silent frames that have arrived by now are received: somebody is going to look."""
-    for p in range(clock_at(t, 0).ports):
-        if port_at(t, p).silence:
-            hand_over(t, p)
-
-
-@entered
-def break_silence(t: State, p: int) -> None:
-    """No frame on port p's wire is silent, now and from now on: some may be lost on it, or
-    find no room at its end."""
-    hand_over(t, p)
-    port = port_at(t, p)
-    port.silence = 0
-    port.loud_head = NONE
-    if port.wire_head != NONE:
-        schedule(t, clock_at(t, 0).ports + p, packet_at(t, port.wire_head).at)
-
-
-@compiled
-def lose_wire(t: State, p: int) -> None:
-    """What is on port p's wire is lost. From now on no frame on it is silent: receivers may expect
-    other packets than those that were sent."""
-    port = port_at(t, p)
-    hand_over(t, p)
-    while port.wire_head != NONE:
-        k = port.wire_head
-        port.wire_head = packet_at(t, k).next
-        port.lost_on_wire += packet_at(t, k).kind != PAUSE
-        free_packet(t, k)
-    port.loud_head = NONE
-    port.silence = 0
-    schedule(t, clock_at(t, 0).ports + p, NEVER)
+def transmit(t: State, p: int, k: int) -> None:
+    """Packet k starts on port p now; the next one when it is through."""
+    put_on_wire(t, p, k)
+    wake_behind(t, p)

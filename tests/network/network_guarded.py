@@ -6,10 +6,8 @@ from labtests.network import (
     GuardCounters,
     RcFlow,
 )
-from labtests.network.packets import new_packet
-from labtests.network.pause_frames import set_time
+from labtests.network.pause_frames import frame_of
 from labtests.network.pausing import receive_pause
-from labtests.network.tables import MIN_FRAME_BYTES, NONE, PAUSE
 from labtests.network.watchdog import Guard
 
 MS = 1_000_000  # ns
@@ -21,11 +19,7 @@ STORM_STARTS = 5 * MS
 def pause(lab: Star, priority: int, quanta: int) -> None:
     """A PFC frame arrives from host 0."""
     state = lab.network.state
-    k = new_packet(state, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
-    packet = lab.network.tables.packet[k]
-    packet.psn, packet.part, packet.cells, packet.target = 1 << priority, 0, 0, 0
-    set_time(state, k, priority, quanta)
-    receive_pause(state, SWITCH_PORT_0, k)
+    receive_pause(state, SWITCH_PORT_0, frame_of(state, priority, quanta))
 
 
 def storm(lab: Star, duration_ms: int, priority: int = 3) -> None:

@@ -33,7 +33,9 @@ def incast(star: Lab, wider: int) -> dict[str, list[int]]:
 
 
 class TestLayoutOfTables:
-    @pytest.mark.parametrize("name", [name for name in TABLE_TYPES if name not in CALENDAR])
+    @pytest.mark.parametrize(
+        "name", [name for name, row in TABLE_TYPES.items() if row.itemsize > 7]
+    )
     def test_long_rows_begin_with_a_line_or_their_priority_3_does(self, name):
         rows = table(TABLE_TYPES[name], 32)
         places = [rows[i : i + 1].ctypes.data % LINE_BYTES for i in range(ALIGNED_ROW, 32, 8)]
