@@ -64,7 +64,7 @@ def is_lossless(t: State, lane: int) -> bool:
     return bool((port_at(t, lane >> 3).pfc_on >> (lane & 7)) & 1 == 1)
 
 
-@compiled
+@inlined
 def take_headroom(t: State, s: int, lane: int, cells: int) -> bool:
     """Book `cells` on the group's own headroom and what it lacks on the pool; False: no room."""
     switch = switch_at(t, s)

@@ -126,7 +126,7 @@ def obey_priority(t: State, p: int, i: int, moment: int, quanta: int) -> None:
         hold_from(t, p, i, moment, quanta * port.quantum_ps)
 
 
-@compiled
+@inlined
 def obey_stop(t: State, p: int) -> None:
     """Port p has been told to stop a priority, by a frame that was no event (stops.py)."""
     port = port_at(t, p)
