@@ -115,6 +115,10 @@ def test_collectives_move_what_they_must_one_step_behind_the_other(
         assert starts[str(flow.name)] == pytest.approx(latest, abs=1.5)
 
 
+def test_a_load_so_small_that_no_flow_starts() -> None:
+    assert run(loaded({"pattern": "poisson", "sizes": "storage", "load": 1e-12})).flows == ()
+
+
 def test_a_ring_takes_the_time_of_its_steps() -> None:
     size, hosts = 6_000_000, len(NAMES)
     (ring,) = ({"pattern": "ring-all-reduce", "size_bytes": size},)
@@ -142,6 +146,11 @@ def test_flows_of_a_file_wait_for_each_other(tmp_path: Path) -> None:
         ("{name: w, pattern: incast, size_bytes: 9, target: z}", 'target: "z" is not there'),
         ("{name: w, pattern: permutation, load: 0.5}", "load: goes with poisson, not with perm"),
         ("{name: w, pattern: permutation, hosts: [a, a]}", "hosts: there must be two or more"),
+        ("{name: w, pattern: permutation, hosts: [a, a, b]}", 'hosts: "a" is given twice'),
+        (
+            "{name: w, pattern: incast, size_bytes: 9, target: a, senders: 40}",
+            "senders: 40, but there are 2 hosts beside the target",
+        ),
         ("{name: w, pattern: permutation, flow: {mtu_byte: 5}}", "flow: unknown key mtu_byte: did"),
         ("{name: w, pattern: permutation, flow: {qps: 0}}", "flow: qps must be at least 1"),
         ("{name: w, pattern: permutation, flow: {source: b}}", "source is the workload's to say"),

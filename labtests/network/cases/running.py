@@ -168,7 +168,7 @@ def _completions_us(course: Course) -> list[float | None]:
     """Of RC flows that are done: until their last ACK was back, or their last byte there."""
     first_end, begun = _least(course, "ended_at"), _least(course, "start_at")
     done = (first_end > 0) & (first_end < NEVER) & (_most(course, "error") == 0)
-    done &= np.array([flow.kind == "rc" for flow in course.case.flows])
+    done &= np.array([flow.kind == "rc" for flow in course.case.flows], bool)
     spent = (_most(course, "ended_at") - begun).tolist()
     return [ps / PS_PER_US if yes else None for ps, yes in zip(spent, done.tolist(), strict=True)]
 

@@ -31,13 +31,23 @@ def _problems(case: CaseFile, part: WorkloadPart) -> Iterator[tuple[str, str]]:
         for name in filter(None, names):
             if name not in case.hosts:
                 yield key, f"{quoted(name)} is not there: {nearest(name, case.hosts)}"
-    if len(set(hosts_of(case, part))) < 2:
-        yield "hosts", "there must be two or more"
+    yield from _of_hosts(case, part)
     yield from _of_pattern(part)
     wrong = list(_of_flow_keys(part))
     yield from wrong
     if not wrong:
         yield from _too_many(case, part)
+
+
+def _of_hosts(case: CaseFile, part: WorkloadPart) -> Iterator[tuple[str, str]]:
+    hosts = hosts_of(case, part)
+    others = len(set(hosts) - {part.target})
+    if len(set(hosts)) < 2:
+        yield "hosts", "there must be two or more"
+    for name in sorted({name for name in hosts if hosts.count(name) > 1}):
+        yield "hosts", f"{quoted(name)} is given twice"
+    if part.senders and part.senders > others:
+        yield "senders", f"{part.senders}, but there are {others} hosts beside the target"
 
 
 def _of_pattern(part: WorkloadPart) -> Iterator[tuple[str, str]]:
