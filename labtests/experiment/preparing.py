@@ -115,6 +115,9 @@ class Prepared(Parties):
             self.lab.place(at, ROCE_MODE) for at in self._switch_ports(ROCE_MODE)
         ):
             self.set(at, ROCE_MODE, mode)
+        if mode == "lossless":
+            for at in self._stopping_ports():
+                self._reach(at)
         self._trust_dscp(role.nic for role in self.roles.hosts)
 
     def trust_dscp(self) -> None:
@@ -246,15 +249,23 @@ class Prepared(Parties):
         """PFC of the switch ports opposite the senders, and of those between switches: a pause goes
         back from switch to switch. That of the receiver stays, but obeys what it sends, no more."""
         self._obey_own(self.bottleneck)
-        for at in (*(role.switch for role in self.senders), *self.roles.transit):
+        for at in self._stopping_ports():
             self._pause(at, wanted)
 
+    def _stopping_ports(self) -> tuple[Endpoint, ...]:
+        return (*(role.switch for role in self.senders), *self.roles.transit)
+
     def _pause(self, at: Endpoint, wanted: PfcSetting) -> None:
-        """PFC of a switch port; with headroom for its cable, where the port sizes it by a length
-        that it is told, and was told a shorter one."""
+        """PFC of a switch port, and headroom for its cable."""
         self.set(at, PFC, wanted)
+        if wanted.priorities:
+            self._reach(at)
+
+    def _reach(self, at: Endpoint) -> None:
+        """Headroom for a port's cable, where it is sized by a length that the port is told, and it
+        was told a shorter one."""
         link = self.lab.testbed.link_of(at)
-        if wanted.priorities and link is not None and self.lab.has(at.device, CABLE_LENGTH):
+        if link is not None and self.lab.has(at.device, CABLE_LENGTH):
             cable_m = math.ceil(link.length_m)
             if self.lab.current(at, CABLE_LENGTH) < cable_m:
                 self.set(at, CABLE_LENGTH, cable_m)

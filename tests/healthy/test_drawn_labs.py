@@ -12,6 +12,8 @@ from labs import SHAPES, made
 from labtests.faults.suites import SUITES
 
 DRAWN = 10
+FOUND = (("25g-cumulus-far", "test_roce_mode_is_lossless_where_it_says_so"),)
+"""Which were false alarms: RoCE mode's headroom is for 100 m of cable unless it is told."""
 TESTS = sorted(suite.test for suite in SUITES.values())
 SHIPPED_NAMES = [file.stem for file in SHIPPED]
 MOST_SENDERS = 8
@@ -23,7 +25,8 @@ NAMES = [*SHIPPED_NAMES, *SMALL]
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     random = Random(f"labs {seed_of(metafunc.config)}")
     drawn = [(name, random.choice(TESTS)) for name in random.sample(NAMES, DRAWN)]
-    metafunc.parametrize(("name", "suite"), drawn, ids=lambda word: word)
+    both = dict.fromkeys((*drawn, *FOUND))
+    metafunc.parametrize(("name", "suite"), both, ids=lambda word: word)
 
 
 def test_nothing_is_wrong_in_a_drawn_lab(name: str, suite: str, tmp_path: Path) -> None:
