@@ -269,7 +269,7 @@ TABLE_TYPES = {
     "flow": _record(
         "start_at ended_at",  # ended by itself: 0 as long as it has not, or when it was stopped
         # RC: packet sequence numbers do not wrap here
-        "packets_per_message last_frame_bytes una_psn depth_messages requested",
+        "message_bytes last_frame_bytes una_psn depth_messages requested",
         "tail_bytes tail_frame_bytes",  # of the last message of all, and of its last packet
         "nak_at nak_repeat_ps timeout_ps retries retry_limit error last_cnp",
         "control_dscp cnp_due",  # control_dscp NONE: ACKs and NAKs go with the data
@@ -299,7 +299,7 @@ TABLE_TYPES = {
             # to send and to receive. wired_psn: the next one in order on the last wire (wire.py)
             "in_flight:32 ttl:u8 dscp:8 pcp:8 ecn:8 read:8 whole_messages:8 recovery:8 wired_psn "
             "quiet:8 "  # packets in their order, but for the last of a message, are not answered
-            "expected_psn delivered_bytes message_bytes payload_bytes:32 nak_sent:8 "
+            "expected_psn delivered_bytes packets_per_message payload_bytes:32 nak_sent:8 "
             "ack_packets "  # RC, between ACKs, or 0
             "delay_row:32",  # delays.py; NONE: not counted
         ),
