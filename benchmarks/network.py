@@ -150,6 +150,7 @@ CASES = (
     Case("2 -> 1  10G RoCE PFC ECN DCQCN", lambda: star(2, 10, dcqcn=True), 200),
     Case("8 -> 1 100G RoCE PFC", lambda: star(8, 100, dcqcn=False), 40),
     Case("8 -> 1 100G RoCE PFC ECN DCQCN", lambda: star(8, 100, dcqcn=True), 40),
+    Case("64 -> 1 100G RoCE PFC ECN DCQCN", lambda: star(64, 100, dcqcn=True), 10),
     Case("128-host Clos, 16 times 8 -> 1", lambda: clos(lambda i: (i // 8 * 8 + 16) % 128), 2),
     Case("128-host Clos, host i -> i + 16", lambda: clos(lambda i: (i + 16) % 128), 0.5, 0.3),
 )
@@ -215,7 +216,7 @@ def print_table(title: str, cases: tuple[Case, ...], runs: int) -> None:
         rate = statistics.median(speed.forwards_per_s for speed in taken)
         ratio = statistics.median(speed.over_heap for speed in taken)
         lab = statistics.median(speed.simulated_ms_per_s for speed in taken)
-        print(f"{case.name:34} {rate / 1e6:13.2f} {ratio:8.2f} {lab:11.0f}", flush=True)
+        print(f"{case.name:34} {rate / 1e6:13.2f} {ratio:8.3f} {lab:11.0f}", flush=True)
 
 
 def print_memory() -> None:

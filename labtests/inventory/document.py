@@ -264,15 +264,22 @@ def _scalar(node: yaml.ScalarNode, report: Callable[[str], None]) -> object:
     kind, text = node.tag.removeprefix(_TAG), str(node.value)
     if kind == "str":
         plain = not node.style  # neither quoted nor a block
-        return float(text) if plain and _EXPONENT.fullmatch(text) else text
+        return _number(text) if plain and _EXPONENT.fullmatch(text) else text
     if kind in ("bool", "null") and text in _LITERALS:
         return _LITERALS[text]
     if kind == "int" and _INT.fullmatch(text) and len(text) <= 18:
         return int(text)
     if kind == "float" and _FLOAT.fullmatch(text):
-        return float(text)
+        return _number(text)
     report(_why_unclear(kind, text))
     return text
+
+
+def _number(text: str) -> float | int:
+    """`1E6` is whole: it may stand where a whole number has to."""
+    number = float(text)
+    whole = "e" in text.lower() and number.is_integer() and abs(number) <= 2**53
+    return int(number) if whole else number
 
 
 def _why_unclear(kind: str, text: str) -> str:

@@ -15,6 +15,7 @@ from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.network.streams import WINDOW_SIZE
 from labtests.network.tables import (
     CONNECTX,
+    LONGEST_QUANTA,
     NEVER,
     NONE,
     PAPER,
@@ -25,7 +26,6 @@ from labtests.network.tables import (
     TIMERS,
     TRUST_DOT1P,
     TRUST_NONE,
-    XOFF_QUANTA,
     Tables,
     grown,
     table,
@@ -101,8 +101,8 @@ def _lay_cables(t: Tables, wiring: Wiring) -> None:
         port.impaired = int(port.lost_draws > 0)
         port.script = NONE
         port.quantum_ps = round(QUANTUM_BYTES * 8 * PS_PER_S / cable.rate_bits_per_s)
-        port.pause_quanta = XOFF_QUANTA
-        t.control[number].refresh_ps = XOFF_QUANTA * int(port.quantum_ps) // 2
+        port.pause_quanta = LONGEST_QUANTA
+        t.control[number].refresh_ps = LONGEST_QUANTA * int(port.quantum_ps) // 2
         port.first = 0xFF
         port.silence = int(isinstance(ends[number ^ 1], HostPort) and not cable.loss)
         port.plans = int(isinstance(end, HostPort) and not (port.silence or port.rest_parts))

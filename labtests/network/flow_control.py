@@ -11,7 +11,6 @@ from labtests.network.pause_frames import (
     end_storm,
 )
 from labtests.network.pause_settings import (
-    LONGEST_QUANTA,
     LinkPause,
     LinkPauseCounters,
     PauseCounters,
@@ -23,6 +22,7 @@ from labtests.network.tables import (
     HEEDS_ANY,
     LINK_OBEY,
     LINK_SEND,
+    LONGEST_QUANTA,
     NEVER,
     NONE,
     PS_PER_NS,

@@ -18,11 +18,11 @@ from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port
 from labtests.network.tables import (
     LINK,
     LINK_SEND,
+    LONGEST_QUANTA,
     MIN_FRAME_BYTES,
     NEVER,
     NONE,
     PAUSE,
-    XOFF_QUANTA,
     State,
 )
 from labtests.network.wire import put_on_wire, wake_behind
@@ -198,7 +198,7 @@ def pause_frame(t: State, p: int) -> int:
 def is_no_event(t: State, p: int, quanta: int) -> bool:
     """Whether a PFC frame that port p sends now with that time only stops its peer (stops.py)."""
     port = port_at(t, p)
-    if quanta != XOFF_QUANTA or not port.silence or port.uneven or port.stop_at != NEVER:
+    if quanta != LONGEST_QUANTA or not port.silence or port.uneven or port.stop_at != NEVER:
         return False
     peer = port_at(t, port.peer)
     if peer.planned != NONE or peer.guard or peer.link_pause:

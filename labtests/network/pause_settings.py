@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from labtests.core.headroom import QUANTUM_BITS, RESPONSE_QUANTA
+from labtests.network.tables import LONGEST_QUANTA
 
-LONGEST_QUANTA = 65535
-"""The time field of a pause frame has 16 bits (IEEE 802.3 31B)."""
 GIGABIT = 1_000_000_000
 
 

@@ -36,10 +36,10 @@ from labtests.network.tables import (
     LINK,
     LINK_OBEY,
     LINK_SEND,
+    LONGEST_QUANTA,
     NEVER,
     NONE,
     WANTS_SOURCE,
-    XOFF_QUANTA,
     State,
 )
 
@@ -98,7 +98,7 @@ def hold_from(t: State, p: int, i: int, moment: int, duration_ps: int) -> None:
     port = port_at(t, p)
     note_pause(lane_at(t, 8 * p + i), moment, duration_ps)
     hold_queue(t, p, i)
-    if port.backlog and duration_ps < XOFF_QUANTA * port.quantum_ps:
+    if port.backlog and duration_ps < LONGEST_QUANTA * port.quantum_ps:
         wake_port(t, p)  # else it has nothing to start, or to wait for, or has to wait for longer
 
 
@@ -137,7 +137,7 @@ def obey_stop(t: State, p: int) -> None:
     clock_at(t, 0).free_packets += 1
     control_at(t, p).rx_frames += 1
     lane_at(t, 8 * p + i).pfc_rx_frames += 1
-    obey_priority(t, p, i, moment, XOFF_QUANTA)
+    obey_priority(t, p, i, moment, LONGEST_QUANTA)
 
 
 @inlined

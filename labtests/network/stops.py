@@ -17,7 +17,7 @@ from labtests.network.events import schedule
 from labtests.network.pause_frames import frame_of
 from labtests.network.pausing import obey_stop
 from labtests.network.rows import clock_at, packet_at, port_at
-from labtests.network.tables import NEVER, NONE, XOFF_QUANTA, State
+from labtests.network.tables import LONGEST_QUANTA, NEVER, NONE, State
 
 
 @inlined
@@ -30,42 +30,33 @@ def hear_stop(t: State, p: int) -> None:
         obey_stop(t, p)
 
 
-@inlined
-def chain(t: State, p: int, k: int) -> None:
-    """Frame k is on port p's wire between those that arrive before and after it."""
+@compiled
+def thread(t: State, p: int, k: int) -> None:
+    """Frame k is on port p's wire between those that arrive before and after it, a loud one."""
     port = port_at(t, p)
     packet = packet_at(t, k)
     before = NONE
-    after = port.wire_head
-    while after != NONE and packet_at(t, after).at < packet.at:
-        before = after
-        after = packet_at(t, after).next
-    packet.next = after
+    loud_before = NONE
+    packet.next = port.wire_head
+    packet.next_loud = port.loud_head
+    while packet.next != NONE and packet_at(t, packet.next).at < packet.at:
+        before = packet.next
+        if before == packet.next_loud:
+            loud_before = before
+            packet.next_loud = packet_at(t, before).next_loud
+        packet.next = packet_at(t, before).next
     if before == NONE:
         port.wire_head = k
     else:
         packet_at(t, before).next = k
-    if after == NONE:
+    if packet.next == NONE:
         port.wire_tail = k
-
-
-@inlined
-def chain_loudly(t: State, p: int, k: int) -> None:
-    """Frame k of port p's wire has an event at its end, as loud ones have (wire.py)."""
-    port = port_at(t, p)
-    packet = packet_at(t, k)
-    before = NONE
-    after = port.loud_head
-    while after != NONE and packet_at(t, after).at < packet.at:
-        before = after
-        after = packet_at(t, after).next_loud
-    packet.next_loud = after
-    if before == NONE:
+    if loud_before == NONE:
         port.loud_head = k
         schedule(t, clock_at(t, 0).ports + p, packet.at)
     else:
-        packet_at(t, before).next_loud = k
-    if after == NONE:
+        packet_at(t, loud_before).next_loud = k
+    if packet.next_loud == NONE:
         port.loud_tail = k
 
 
@@ -77,8 +68,7 @@ def end_stop(t: State, p: int) -> None:
         obey_stop(t, port.peer)
         return
     clock_at(t, 0).free_packets += 1
-    k = frame_of(t, port.stopped, XOFF_QUANTA)
+    k = frame_of(t, port.stopped, LONGEST_QUANTA)
     packet_at(t, k).at = port.stop_at
     port.stop_at = NEVER
-    chain(t, p, k)
-    chain_loudly(t, p, k)
+    thread(t, p, k)

@@ -66,9 +66,9 @@ MIN_FRAME_BYTES = 64
 TAG_BYTES = 4
 """What an 802.1Q tag adds to a frame: TPID 2 + PCP, DEI and VLAN id 2 (IEEE 802.1Q)."""
 
-
-XOFF_QUANTA = 65535
-"""The longest pause of a frame (IEEE 802.1Qbb), and what ports send unless told otherwise."""
+LONGEST_QUANTA = 65535
+"""The time field of a pause frame has 16 bits (IEEE 802.3 31B); what ports send unless told
+otherwise."""
 
 LINE_BYTES = 64
 """What a processor fetches at once."""
@@ -133,9 +133,7 @@ def _record(
     if used > 1:
         end = (used if used == 2 else used | 1) * LINE_BYTES // rows
     kinds, offsets = zip(*places.values(), strict=True)
-    return np.dtype(
-        {"names": list(places), "formats": kinds, "offsets": offsets, "itemsize": end},
-    )
+    return np.dtype({"names": list(places), "formats": kinds, "offsets": offsets, "itemsize": end})
 
 
 TABLE_TYPES = {
@@ -170,8 +168,7 @@ TABLE_TYPES = {
             "impaired:8 "  # DAMAGED: frames that arrive may be lost (impairments.py)
             "trust:8 pfc_on:u8 rx_packets rx_bytes "  # of switches; others: by lane or queue
             "link_pause:8 "  # 802.3x: LINK_SEND, ...
-            "edge:8 "  # 1: edge_queue counts, whatever the port trusts; 2, a fault: as if all
-            # were RoCE of what arrives at a switch's port: where it trusts DSCP; by its edge
+            "edge:8 "  # 1: edge_queue counts, whatever the port trusts; 2, a fault: all is RoCE
             "buffered:8",  # of hosts: STORING in buffers, DISCARDING
             # pauses, and queues in turn. pfc_obeyed: of what priorities pauses are obeyed; guard:
             # priorities that are watched (guarding.py); first: queues of WRR group 1
@@ -179,6 +176,7 @@ TABLE_TYPES = {
             "first:u8 turn_1:8 turn_2:8 count_bytes:8 planned_at paced:32 "
             "gap_ppm:32",  # the longest random gap behind a frame, of its time on the wire
         ),
+        # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
         arrays=(("dscp_dot1p", 64, "i1"), ("edge_queue", 128, "i1"), ("edge_dscp", 128, "i1")),
     ),
     "queue": _record(

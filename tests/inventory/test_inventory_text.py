@@ -8,6 +8,7 @@ import pytest
 
 from labtests.core.errors import InventoryError
 from labtests.inventory import load
+from labtests.inventory.document import read
 
 Expect = Callable[..., None]
 Mistakes = Callable[[str | bytes], list[str]]
@@ -170,6 +171,24 @@ def test_quoted_words_and_plain_numbers_as_names_are_fine(
     loaded: Callable[..., object], valid: str
 ) -> None:
     loaded(valid.replace("P3: {}", 'P3: {}, "no": {}, "12:30:45": {}, 7: {}'))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1E6", 1_000_000),
+        ("1e+6", 1_000_000),
+        ("2.5e3", 2500),
+        ("1.0e+6", 1_000_000),
+        ("2.5e-1", 0.25),
+        ("1e-5", 1e-5),
+        ("3.0", 3.0),
+        ("1e300", 1e300),
+    ],
+)
+def test_a_number_with_an_exponent_is_whole_where_it_is(text: str, number: float) -> None:
+    (value,) = read("numbers.yaml", f"[{text}]".encode()).tree
+    assert (value, type(value)) == (number, type(number))
 
 
 # -- aliases and nesting -----------------------------------------------------------------------

@@ -1,8 +1,12 @@
 """Two networks in step, one of which saves no events."""
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
+
 from labtests.network import Network
+from labtests.network.tables import NEVER, NONE
 
 ROWS = {  # numbers of rows in the pool, events that are saved, and how wide buckets are and why
     "port": {
@@ -40,6 +44,21 @@ def counters(network: Network) -> dict[str, Any]:
     }
     in_flight = len(t.packet) - int(t.clock[0].free_packets)
     return known | {"in flight": in_flight, "idle": network.idle}
+
+
+def out_of_place(network: Network) -> list[int]:
+    """Slots of the calendar that do not lie in one bucket, once, as their times have it."""
+    slot, heads = network.tables.slot, network.tables.bucket.head
+    found = []
+    for head in heads:
+        before, k = NONE, int(head)
+        while k != NONE:
+            found.append(k)
+            assert int(slot[k].before) == before
+            before, k = k, int(slot[k].after)
+    return sorted({*found} ^ {*map(int, np.flatnonzero(slot.wakes != NEVER))}) + [
+        k for k, times in Counter(found).items() if times > 1
+    ]
 
 
 def differences(one: Network, other: Network) -> dict[str, tuple[Any, Any]]:

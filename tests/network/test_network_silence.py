@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_pairs import differences, eventful
+from network_pairs import differences, eventful, out_of_place
 from network_random import MEMORY, NETWORK, NS_PER_US, Case, network_of, set_red, started
 from network_star import Lab
 
@@ -92,6 +92,7 @@ def test_silence_changes_nothing_at_any_moment(
             take_step(network, case, varied, own, step)
             network.advance_to(network.now_ns + step[2])
         assert differences(*pair) == {}
+        assert [out_of_place(network) for network in pair] == [[], []]
     for network, own in zip(pair, flows, strict=True):
         for flow in own:
             flow.stop()

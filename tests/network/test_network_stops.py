@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from network_pairs import differences, eventful
+from network_pairs import differences, eventful, out_of_place
 from network_star import Star, star_wiring
 
 from labtests.network import Network, PauseTiming, Script, SwitchMemory
@@ -81,6 +81,7 @@ def test_stops_change_nothing_at_any_moment(steps: Any, length_m: float, qps: in
             HAPPENS[what](lab, host)
             lab.network.advance_to(lab.network.now_ns + ns)
         assert differences(pair[0].network, pair[1].network) == {}
+        assert [out_of_place(lab.network) for lab in pair] == [[], []]
 
 
 def test_a_stop_wakes_nobody() -> None:
