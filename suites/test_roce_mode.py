@@ -3,9 +3,8 @@
 each sender --+-- switch, whose ports are as the mode has them -- receiver
 ...         --'
 
-Nothing of PFC, trust, maps and queues is told to the switch beside that word, but the length of
-cables that are longer than it reckons with. The senders heed no marks, so that nothing but pauses
-can hold them.
+Nothing of PFC, trust, maps and queues is told to the switch beside that word. The senders heed no
+marks, so that nothing but pauses can hold them.
 """
 
 import pytest

@@ -116,9 +116,22 @@ class Prepared(Parties):
         ):
             self.set(at, ROCE_MODE, mode)
         if mode == "lossless":
-            for at in self._stopping_ports():
-                self._reach(at)
+            self._expect_reach()
         self._trust_dscp(role.nic for role in self.roles.hosts)
+
+    def _expect_reach(self) -> None:
+        """The headroom that RoCE mode gives is for cables as long as these, or the test is skipped:
+        of a port that was told a length, PFC would be ours, and no more the mode's."""
+        for at in self._stopping_ports():
+            link = self.lab.testbed.link_of(at)
+            if link is None or not self.lab.has(at.device, CABLE_LENGTH):
+                continue
+            reckoned_m = self.lab.current(at, CABLE_LENGTH)
+            if link.length_m > reckoned_m:
+                raise NotHere(
+                    f"RoCE mode's headroom is for cables of {reckoned_m} m, and that of {at} has "
+                    f"{link.length_m:g} m"
+                )
 
     def trust_dscp(self) -> None:
         """Every port of the incast, NIC or switch, that can classify otherwise does it by DSCP."""
@@ -256,16 +269,11 @@ class Prepared(Parties):
         return (*(role.switch for role in self.senders), *self.roles.transit)
 
     def _pause(self, at: Endpoint, wanted: PfcSetting) -> None:
-        """PFC of a switch port, and headroom for its cable."""
+        """PFC of a switch port; with headroom for its cable, where the port sizes it by a length
+        that it is told, and was told a shorter one."""
         self.set(at, PFC, wanted)
-        if wanted.priorities:
-            self._reach(at)
-
-    def _reach(self, at: Endpoint) -> None:
-        """Headroom for a port's cable, where it is sized by a length that the port is told, and it
-        was told a shorter one."""
         link = self.lab.testbed.link_of(at)
-        if link is not None and self.lab.has(at.device, CABLE_LENGTH):
+        if wanted.priorities and link is not None and self.lab.has(at.device, CABLE_LENGTH):
             cable_m = math.ceil(link.length_m)
             if self.lab.current(at, CABLE_LENGTH) < cable_m:
                 self.set(at, CABLE_LENGTH, cable_m)
