@@ -3,7 +3,7 @@
 A NIC that is told to stop does nothing then: the next time it looks for a frame to send, it finds
 that it may not. So the port that sends such a frame keeps when it arrives (`stop_at`) and for which
 priority (`stopped`), and the NIC is held, from that time on, when it looks, or when it is told to
-go on. Nobody can tell the difference, and an incast that lives by pauses has a tenth fewer events.
+go on. Nobody can tell the difference, and half of an incast's pauses need no event.
 
 It is so where the frame names one priority for the longest time, which no earlier pause outlasts;
 the NIC obeys at once, has no packet planned (planning.py), and nobody watches its pauses; and no
