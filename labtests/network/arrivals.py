@@ -10,6 +10,7 @@ from labtests.network.rows import clock_at, packet_at, port_at
 from labtests.network.stops import end_stop
 from labtests.network.switching import receive_at_switch
 from labtests.network.tables import NEVER, NONE, PAUSE, State
+from labtests.network.wire import show_going
 
 
 @inlined
@@ -75,6 +76,8 @@ def arrive(t: State, p: int) -> None:
 def settle(t: State) -> None:
     """Silent frames that have arrived by now are received: somebody is going to look."""
     for p in range(clock_at(t, 0).ports):
+        if port_at(t, p).going != NONE:
+            show_going(t, p)
         if port_at(t, p).stop_at != NEVER:
             end_stop(t, p)
         if port_at(t, p).silence:

@@ -14,7 +14,7 @@ from labtests.network.rows import (
     port_at,
     queue_at,
 )
-from labtests.network.stops import hear_stop
+from labtests.network.stops import hear_going, hear_stop
 from labtests.network.switching import (
     LINK_DOWN_DROP,
     count_drop,
@@ -50,6 +50,9 @@ def arrive_from(t: State, p: int) -> None:
     """A frame of port p is at the far end, be it the one that is planned."""
     port = port_at(t, p)
     end_plan(t, port.peer)
+    if port.going != NONE:
+        hear_going(t, p)
+        return
     if port.wire_head == NONE:
         fulfil_plan(t, p)
     arrive(t, p)

@@ -118,6 +118,7 @@ def _empty_ports(t: Tables) -> None:
     for column in ("head", "tail", "ready_head", "ready_tail"):
         t.queue[column] = NONE
     t.port.stop_at = NEVER
+    t.port.going = NONE
     t.queue.weight = 1
     t.lane.paused_since = t.lane.told_since = NONE
     t.control.paused_since = t.control.told_since = NONE

@@ -2,7 +2,7 @@
 
 from labtests.network.compiled import compiled, inlined
 from labtests.network.rows import clock_at, flow_at, packet_at, port_at, queue_at
-from labtests.network.tables import ENDED, MIN_FRAME_BYTES, NONE, TAG_BYTES, State
+from labtests.network.tables import ENDED, MIN_FRAME_BYTES, NONE, PAUSE, TAG_BYTES, State
 
 
 @inlined
@@ -29,6 +29,17 @@ def new_packet(t: State, kind: int, flow: int, frame_bytes: int, pcp: int) -> in
         flow_at(t, flow).in_flight += 1
         packet.ttl = flow_at(t, flow).ttl
     return int(k)
+
+
+@inlined
+def frame_of(t: State, i: int, quanta: int) -> int:
+    """A PFC frame that names priority i alone."""
+    k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
+    packet = packet_at(t, k)
+    packet.psn = 1 << i
+    packet.cells = 1
+    packet.part = quanta
+    return k
 
 
 @inlined

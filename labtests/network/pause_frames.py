@@ -12,8 +12,8 @@ from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import timer_slot, wake_by, wake_port
-from labtests.network.packets import new_packet
+from labtests.network.events import set_up, timer_slot, wake_by, wake_port
+from labtests.network.packets import frame_of, new_packet
 from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port_at
 from labtests.network.tables import (
     LINK,
@@ -67,17 +67,6 @@ def time_of(t: State, k: int, i: int) -> int:
     elif i < 2 * TIMES_PER_WORD:
         word = packet.born
     return int(word >> TIME_BITS * (i % TIMES_PER_WORD) & 0xFFFF)
-
-
-@inlined
-def frame_of(t: State, i: int, quanta: int) -> int:
-    """A PFC frame that names priority i alone."""
-    k = new_packet(t, PAUSE, NONE, MIN_FRAME_BYTES, NONE)
-    packet = packet_at(t, k)
-    packet.psn = 1 << i
-    packet.cells = 1
-    packet.part = quanta
-    return k
 
 
 # -- sending --
@@ -195,15 +184,33 @@ def pause_frame(t: State, p: int) -> int:
 
 
 @inlined
-def is_no_event(t: State, p: int, quanta: int) -> bool:
-    """Whether a PFC frame that port p sends now with that time only stops its peer (stops.py)."""
+def is_only_told(t: State, p: int, quanta: int) -> bool:
+    """Whether a PFC frame that port p sends now, with that time, need be no packet (stops.py)."""
     port = port_at(t, p)
-    if quanta != LONGEST_QUANTA or not port.silence or port.uneven or port.stop_at != NEVER:
+    if not port.silence or port.uneven or control_at(t, port.peer).response_ps:
+        return False
+    if quanta == 0:
+        return bool(port.wire_head == NONE and port.going == NONE)
+    if quanta != LONGEST_QUANTA or port.stop_at != NEVER:
         return False
     peer = port_at(t, port.peer)
-    if peer.planned != NONE or peer.guard or peer.link_pause:
-        return False
-    return bool(control_at(t, port.peer).response_ps == 0)
+    return bool(peer.planned == NONE and peer.guard == 0 and peer.link_pause == 0)
+
+
+@inlined
+def put_told(t: State, p: int, i: int, quanta: int) -> None:
+    """As put_on_wire(), of a PFC frame that is no packet."""
+    port = port_at(t, p)
+    clock = clock_at(t, 0)
+    clock.free_packets -= 1
+    port.busy_until = clock.now + (MIN_FRAME_BYTES + port.overhead_bytes) * port.ps_per_byte
+    arrives_at = port.busy_until + port.propagation_ps
+    if quanta:
+        port.stop_at = arrives_at
+        port.stopped = i
+    else:
+        port.going = i
+        set_up(t, clock.ports + p, arrives_at)
 
 
 @compiled
@@ -216,11 +223,8 @@ def send_pause_frame(t: State, p: int, i: int) -> None:
     note_told(lane, now, quanta * port.quantum_ps)
     refresh_later(t, p, lane, lane.xoff != 0)
     control_at(t, p).tx_frames += 1
-    if is_no_event(t, p, quanta):
-        clock_at(t, 0).free_packets -= 1
-        port.busy_until = now + (MIN_FRAME_BYTES + port.overhead_bytes) * port.ps_per_byte
-        port.stop_at = port.busy_until + port.propagation_ps
-        port.stopped = i
+    if is_only_told(t, p, quanta):
+        put_told(t, p, i, quanta)
     else:
         put_on_wire(t, p, frame_of(t, i, quanta))
     wake_behind(t, p)

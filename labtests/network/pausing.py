@@ -127,17 +127,23 @@ def obey_priority(t: State, p: int, i: int, moment: int, quanta: int) -> None:
 
 
 @inlined
+def obey_told(t: State, p: int, i: int, moment: int, quanta: int) -> None:
+    """As obey_priority(), of a frame that was no packet (stops.py), and has left its place in the
+    pool."""
+    clock_at(t, 0).free_packets += 1
+    control_at(t, p).rx_frames += 1
+    lane_at(t, 8 * p + i).pfc_rx_frames += 1
+    obey_priority(t, p, i, moment, quanta)
+
+
+@inlined
 def obey_stop(t: State, p: int) -> None:
     """Port p has been told to stop a priority, by a frame that was no event (stops.py)."""
     port = port_at(t, p)
     wire = port_at(t, port.peer)
-    i = wire.stopped
     moment = wire.stop_at
     wire.stop_at = NEVER
-    clock_at(t, 0).free_packets += 1
-    control_at(t, p).rx_frames += 1
-    lane_at(t, 8 * p + i).pfc_rx_frames += 1
-    obey_priority(t, p, i, moment, LONGEST_QUANTA)
+    obey_told(t, p, wire.stopped, moment, LONGEST_QUANTA)
 
 
 @inlined

@@ -14,8 +14,8 @@ wire as any other.
 
 from labtests.network.compiled import compiled, inlined
 from labtests.network.events import schedule
-from labtests.network.pause_frames import frame_of
-from labtests.network.pausing import obey_stop
+from labtests.network.packets import frame_of
+from labtests.network.pausing import obey_stop, obey_told
 from labtests.network.rows import clock_at, packet_at, port_at
 from labtests.network.tables import LONGEST_QUANTA, NEVER, NONE, State
 
@@ -28,6 +28,18 @@ def hear_stop(t: State, p: int) -> None:
     at = port_at(t, wire).stop_at
     if at <= clock.now and (at < clock.now or clock.ports + wire < clock.turn):
         obey_stop(t, p)
+
+
+@inlined
+def hear_going(t: State, p: int) -> None:
+    """Port p's peer is told now that it may go on."""
+    port = port_at(t, p)
+    now = clock_at(t, 0).now
+    i = port.going
+    port.going = NONE
+    if port.stop_at <= now:
+        obey_stop(t, port.peer)
+    obey_told(t, port.peer, i, now, 0)
 
 
 @compiled

@@ -163,7 +163,7 @@ TABLE_TYPES = {
             "turn:8 plans:8",  # of NICs
             # its wire, and what arrives. Masks of priorities: pfc_on has lossless groups
             "peer:32 wire_head:32 wire_tail:32 loud_head:32 loud_tail:32 silence:8 silent_run:8 "
-            "stop_at stopped:8 "  # stops.py
+            "stop_at stopped:8 going:8 "  # stops.py
             "planned:32 "  # planning.py
             "impaired:8 "  # DAMAGED: frames that arrive may be lost (impairments.py)
             "trust:8 pfc_on:u8 rx_packets rx_bytes "  # of switches; others: by lane or queue

@@ -18,6 +18,7 @@ from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled, inlined
 from labtests.network.events import schedule, set_up
 from labtests.network.impairments import spare_ps
+from labtests.network.packets import frame_of
 from labtests.network.rows import clock_at, flow_at, packet_at, port_at, slot_at
 from labtests.network.tables import (
     CE,
@@ -103,11 +104,27 @@ def start_frame(t: State, p: int, k: int) -> None:
         start_unevenly(t, p, k, wire_bytes)
 
 
+@compiled
+def show_going(t: State, p: int) -> None:
+    """The frame that lets port p's peer go on, alone on the wire, is a packet from now on."""
+    port = port_at(t, p)
+    clock = clock_at(t, 0)
+    k = frame_of(t, port.going, 0)
+    clock.free_packets += 1
+    packet = packet_at(t, k)
+    packet.at = slot_at(t, clock.ports + p).wakes
+    packet.next = packet.next_loud = NONE
+    port.going = NONE
+    port.wire_head = port.wire_tail = port.loud_head = port.loud_tail = k
+
+
 @inlined
 def put_on_wire(t: State, p: int, k: int) -> None:
     """Packet k starts on port p now, behind what is on the wire."""
     start_frame(t, p, k)
     port = port_at(t, p)
+    if port.going != NONE:
+        show_going(t, p)
     packet = packet_at(t, k)
     packet.next = NONE
     if port.wire_head == NONE:

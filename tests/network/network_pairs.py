@@ -11,7 +11,7 @@ from labtests.network.tables import NEVER, NONE
 ROWS = {  # numbers of rows in the pool, events that are saved, and how wide buckets are and why
     "port": {
         *("wire_head", "wire_tail", "loud_head", "loud_tail", "silence", "silent_run"),
-        *("stop_at", "stopped"),
+        *("stop_at", "stopped", "going"),
         *("plans", "planned_at"),
     },
     "queue": {"head", "tail"},
