@@ -6,6 +6,7 @@ Files of other rooms are checked by the same rules: `checked` takes the form.
 import types
 import typing
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -24,6 +25,8 @@ NO_SECRETS = (
 
 
 Form = TypeVar("Form", bound=BaseModel)
+MOST_EXACT = 2**53
+"""Floats above it are not exact."""
 
 
 def check_form(tree: object, mistakes: Mistakes) -> TestbedFile | None:
@@ -39,11 +42,39 @@ def checked(tree: object, form: type[Form], what: str, mistakes: Mistakes) -> Fo
     try:
         return form.model_validate(tree)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            if mistakes.full:
-                break
-            _note(detail, form, mistakes)
-        return None
+        found = error.errors(include_url=False)
+    whole = deepcopy(tree)
+    if _made_whole(found, whole):
+        return checked(whole, form, what, mistakes)
+    for detail in found:
+        if mistakes.full:
+            break
+        _note(detail, form, mistakes)
+    return None
+
+
+def _made_whole(found: list[ErrorDetails], tree: object) -> bool:
+    """Floats that stand for whole numbers (programs write 65536.0) are integers now, where only an
+    integer will do; False: there was none."""
+    made = False
+    for detail in found:
+        number = detail["input"]
+        if detail["type"] == "int_type" and isinstance(number, float) and number.is_integer():
+            made |= abs(number) <= MOST_EXACT and _put(tree, detail["loc"], int(number))
+    return made
+
+
+def _put(tree: Any, path: Path, value: int) -> bool:
+    """The value at a place of the tree; False where validation has added to the path."""
+    try:
+        for step in path[:-1]:
+            tree = tree[step]
+        if not isinstance(tree[path[-1]], float):
+            return False
+        tree[path[-1]] = value
+    except (LookupError, TypeError):
+        return False
+    return True
 
 
 def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> None:

@@ -63,6 +63,7 @@ _JOBS = click.option(
 @click.option("--lab", metavar="TESTBED", help="Run the points on this lab instead.")
 @click.option("--dry-run", is_flag=True, help="With --lab: a simulated lab for each run.")
 @click.option("--recover", is_flag=True, help="With --lab: first undo what a dead run has left.")
+@click.option("--again", is_flag=True, help="Runs that have failed are run again.")
 @click.pass_context
 def run_sweep(
     ctx: click.Context, /, file: Path, plan: bool, out: Path | None, **where: Any
@@ -107,6 +108,7 @@ def _on_lab(
         folder=folder.absolute(),
         dry_run=where["dry_run"],
         recover=where["recover"],
+        again=where["again"],
     )
     if plan:
         for line in labs.planned_on_lab(asked):

@@ -17,7 +17,7 @@ from labtests.study.working import cores, workers
 
 STUDIES = Path("reports") / "studies"
 SAMPLED, MOST_SPOILT = 3, 5
-TABLE, PAGE = "points.csv", "page.html"
+PAGE = "page.html"
 loaded = load
 
 
@@ -62,12 +62,12 @@ def swept(sweep: Sweep, folder: Path, where: Mapping[str, Any], told: Told) -> I
     with StudyLedger(folder) as ledger, workers(where["scheduler"], where["jobs"]) as at:
         ledger.ask(_keys(sweep))
         progress = Progress(total, told)
-        bench = StudyBench(sweep.base, sweep.form.measure, ledger, at)
+        bench = StudyBench(sweep.base, sweep.form.measure, ledger, at, where["again"])
         rows = run(bench, sweep.jobs(), progress)
-    tables.write(tables.tidy(rows), folder / TABLE)
+    table = tables.write_points(rows, folder)
     write_told(folder / PAGE, page.of_sweep(sweep.form.name, rows))
     bad = [each for each in rows if "failed" in each]
-    yield f"{sweep.form.name}: {total} runs, {len(bad)} failed; {folder / TABLE}, {folder / PAGE}"
+    yield f"{sweep.form.name}: {total} runs, {len(bad)} failed; {table}, {folder / PAGE}"
     for reason in list(dict.fromkeys(each["failed"] for each in bad))[:5]:
         yield f"failed: {reason}"
 
@@ -92,8 +92,10 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
         if not tables.varies(points[name]):
             yield f"{name}: {points[name].iloc[0]:g} at every point"
             continue
-        yield f"{name}: best"
-        yield from ("  " + line for line in _lines(tables.best(points, name)[[*keys, name]]))
+        best, equal = tables.best(rows, name)
+        more = f" ({equal} points are equally good)" if equal > len(best) else ""
+        yield f"{name}: best{more}"
+        yield from ("  " + line for line in _lines(best))
         yield from ("  " + line for line in _matters(points, keys, name))
     if table is not None:
         tables.write(tables.tidy(rows), table)

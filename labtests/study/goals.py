@@ -106,7 +106,8 @@ def sentence(standing: Standing, figures: Figures) -> str:
 def conflicts(tried: Sequence[tuple[Standing, Standing, Standing]]) -> list[str]:
     """Which goals no setting has met, alone or together."""
     met = [frozenset(each.goal for each in standing if each.met) for standing in tried]
-    found = [f"{goal}: met by none of {len(met)} settings" for goal in NAMES if not _any(met, goal)]
+    none = f"met by none of {len(met)} settings that keep the rules"
+    found = [f"{goal}: {none}" for goal in NAMES if not _any(met, goal)]
     for number, one in enumerate(NAMES):
         for other in NAMES[number + 1 :]:
             if _any(met, one) and _any(met, other) and not _any(met, one, other):

@@ -14,6 +14,8 @@ from labtests.journal.append_only import InUse, NotWritten, Pages, Torn, numbere
 
 FILE, ASKED = "runs.jsonl", "asked.json"
 Row = dict[str, Any]
+_FAILED: Row = {"failed": ""}
+"""What has failed may be run again: then a later line of the same key counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,12 @@ class StudyLedger:
                 "the same command"
             ) from error
         self.rows[row["key"]] = row
+
+    def left(self, keys: Iterable[str], *, again: bool) -> set[str]:
+        """Those that are to be run: not finished, and with `again` those that have failed, too."""
+        return {
+            key for key in keys if key not in self.rows or (again and "failed" in self.rows[key])
+        }
 
     def ask(self, keys: Iterable[str]) -> None:
         """These are the runs that the folder is about, from now on. Raises LabError."""
@@ -99,7 +107,8 @@ def _read(folder: Path) -> tuple[list[Row], tuple[int, ...]]:
             if isinstance(line, Torn) or not _is_run(line):
                 spoilt.append(number)
             else:
-                found.setdefault(line["key"], line)
+                if "failed" in found.get(line["key"], _FAILED):
+                    found[line["key"]] = line
     except OSError as error:
         raise LabError(f"{file} cannot be read: {error.strerror}") from error
     return list(found.values()), tuple(spoilt)

@@ -60,6 +60,7 @@ class LabSweep:
     folder: Path
     dry_run: bool
     recover: bool = False
+    again: bool = False  # points that have failed, too
 
     def jobs(self) -> dict[str, StudyJob]:
         """All points and repetitions, by what stands for them in the ledger."""
@@ -150,7 +151,8 @@ def swept_on_lab(asked: LabSweep, told: Told) -> Iterator[str]:
     jobs = asked.jobs()
     with StudyLedger(asked.folder) as ledger:
         ledger.ask(jobs)
-        left = {key: job for key, job in jobs.items() if key not in ledger.rows}
+        mine = ledger.left(jobs, again=asked.again)
+        left = {key: job for key, job in jobs.items() if key in mine}
         progress = Progress(len(jobs), told, done=len(jobs) - len(left))
         with _kept(asked, told) as keep:
             for key, job in left.items():
@@ -159,13 +161,13 @@ def swept_on_lab(asked: LabSweep, told: Told) -> Iterator[str]:
                 ledger.add(row(key, job.values, more))
                 progress.one("failed" in outcome)
         rows = [ledger.rows[key] for key in jobs]
-    tables.write(tables.tidy(rows), asked.folder / "points.csv")
+    table = tables.write_points(rows, asked.folder)
     write_private(asked.folder / "page.html", of_sweep(asked.sweep.form.name, rows))
     bad = [each for each in rows if "failed" in each]
     red = sum(bool((each.get("measured") or {}).get("red_suites")) for each in rows)
     yield (
         f"{asked.sweep.form.name} on {asked.testbed.name}: {len(rows)} runs, {red} of them red, "
-        f"{len(bad)} failed; {asked.folder / 'points.csv'}, {asked.folder / 'page.html'}"
+        f"{len(bad)} failed; {table}, {asked.folder / 'page.html'}"
     )
     for reason in list(dict.fromkeys(each["failed"] for each in bad))[:5]:
         yield f"failed: {reason}"

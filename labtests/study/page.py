@@ -20,7 +20,7 @@ def of_sweep(name: str, rows: Sequence[Row]) -> str:
     points, keys, names = tables.by_point(rows)
     known = _known(points, names)
     bad = list(dict.fromkeys(each["failed"] for each in rows if "failed" in each))
-    parts = [_measure(points, keys, each) for each in known]
+    parts = [_measure(rows, points, keys, each) for each in known]
     return rendered(
         "sweep.html.j2",
         title=name,
@@ -46,15 +46,18 @@ def _known(points: pd.DataFrame, names: list[str]) -> list[str]:
     return [n for n in names[:MOST_MEASURES] if len(points) and points[n].notna().any()]
 
 
-def _measure(points: pd.DataFrame, keys: list[str], name: str) -> dict[str, Any]:
+def _measure(
+    rows: Sequence[Row], points: pd.DataFrame, keys: list[str], name: str
+) -> dict[str, Any]:
     matter = tables.sensitivities(points, keys, name)
     ordered = sorted(matter, key=lambda key: -matter[key])
     together = tables.interactions(points, keys, name)
-    best = tables.best(points, name)[[*keys, name]]
+    best, equal = tables.best(rows, name)
     return {
         "name": name,
         "heading": list(best.columns),
         "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
+        "equal": equal if equal > len(best) else 0,
         "few": tables.too_few(points, keys),
         "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
         "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],

@@ -72,6 +72,8 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
         _check_keys(sound, base, mistakes, on_lab=on_lab)
         if not on_lab:
             _check_patterns(form, base, mistakes)
+            if not mistakes.lines():
+                _check_undone(form, base, mistakes)
     if lines := mistakes.lines():
         raise InventoryError(lines)
     assert base is not None
@@ -213,16 +215,37 @@ def _tree(document: Document) -> dict[str, Any]:
     return document.tree
 
 
+def _check_undone(form: SweepFile, base: Base, mistakes: Mistakes) -> None:
+    """A key of the case may set what one of the profile does: that would do nothing, then."""
+    ends = {key: _ends(part) for key, part in form.vary.items()}
+    for key, two in ends.items():
+        for other in ends if key.startswith(PROFILE) else ():
+            if not other.startswith(PROFILE) and _undoes(base, (other, ends[other][0]), (key, two)):
+                problem = f"sets what {key} sets: one of them would undo the other"
+                mistakes.add(("vary", other), problem, key=True)
+
+
+def _undoes(base: Base, one: tuple[str, Any], other: tuple[str, list[Any]]) -> bool:
+    """Whether the other key makes a difference, and none once the first one is set."""
+    key, values = other
+    alone = [base.tree({key: value}) for value in values]
+    beside = [base.tree({key: value, one[0]: one[1]}) for value in values]
+    return alone[0] != alone[-1] and beside[0] == beside[-1]
+
+
+def _ends(part: VaryPart) -> list[Any]:
+    """The first and the last value of a key, without those between."""
+    if part.values is not None:
+        return [part.values[0], part.values[-1]]
+    return listed(part.model_copy(update={"steps": 2}))
+
+
 def _check_keys(
     vary: Mapping[str, VaryPart], base: Base, mistakes: Mistakes, *, on_lab: bool
 ) -> None:
     """Each key alone, with its first and last value: unknown keys and values that cannot be."""
     for key, part in vary.items():
-        if part.values is not None:
-            tried = {json.dumps(value): value for value in (part.values[0], part.values[-1])}
-        else:
-            two = part.model_copy(update={"steps": 2})
-            tried = {str(value): value for value in listed(two)}
+        tried = {json.dumps(value): value for value in _ends(part)}
         for value in tried.values():
             problem = base.problem_of_key(key, value, on_lab=on_lab)
             if problem:

@@ -50,13 +50,15 @@ class StudyBench:
     measure: Sequence[str]
     ledger: StudyLedger
     workers: Workers
+    again: bool = False  # runs that have failed, too
 
 
 def run(bench: StudyBench, jobs: Iterable[StudyJob], progress: Progress) -> list[Row]:
     """The rows of all these jobs, in their order; those in the ledger are not run again."""
     digest, ledger = bench.base.digest, bench.ledger
     asked = {key_of(digest, job, bench.measure): job for job in jobs}
-    left = {key: job for key, job in asked.items() if key not in ledger.rows}
+    mine = ledger.left(asked, again=bench.again)
+    left = {key: job for key, job in asked.items() if key in mine}
     progress.done += len(asked) - len(left)
     for key, outcome in bench.workers.outcomes(_tasks(bench, left)):
         job = left[key]

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from labtests.study.ledger import Row
 from labtests.study.measures import higher_is_better
 
 _NOISE = 1e-9  # of the largest figure
+MOST_BEST, WORST_IN = 5, "worst in"
 FEWEST, FEWEST_DRAWN, MOST_SLICES = 4, 16, 8
 """Points that a statement about keys needs, of a grid and of others; slices of a key."""
 
@@ -52,9 +54,19 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
     return points.reset_index(), keys, names
 
 
-def best(points: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The five best points by one measure."""
-    return points.sort_values(name, ascending=not higher_is_better(name)).head(5)
+def best(rows: Sequence[Row], name: str) -> tuple[pd.DataFrame, int]:
+    """The five best points by one measure, and the pattern that has the figure, if there are
+    several; how many points are as good as the best one."""
+    points, keys, _ = by_point(rows)
+    high = higher_is_better(name)
+    ordered = points.sort_values(name, ascending=not high, kind="stable")[[*keys, name]]
+    found = ordered.head(MOST_BEST)
+    runs = tidy(rows)
+    if runs["pattern"].nunique() > 1:
+        runs = runs.sort_values(name, ascending=high, kind="stable", na_position="last")
+        worst = runs.drop_duplicates(keys)[[*keys, "pattern"]]
+        found = found.merge(worst, on=keys, how="left").rename(columns={"pattern": WORST_IN})
+    return found, int((ordered[name] == ordered[name].iloc[0]).sum())
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
@@ -139,11 +151,20 @@ def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return points.iloc[kept]
 
 
+def write_points(rows: Sequence[Row], folder: Path) -> Path:
+    """The tidy table of a folder's runs: points.parquet, or points.csv where pyarrow is not
+    installed. Raises LabError."""
+    kind = "parquet" if find_spec("pyarrow") else "csv"
+    file = folder / f"points.{kind}"
+    write(tidy(rows), file)
+    return file
+
+
 def write(table: pd.DataFrame, file: Path) -> None:
     """As parquet or CSV, by its name. Raises LabError."""
     try:
         if file.suffix == ".parquet":
-            write_bytes(file, table.to_parquet(index=False))
+            write_bytes(file, _of_one_kind(table).to_parquet(index=False))
         else:
             write_private(file, table.to_csv(index=False))
     except ImportError as error:
@@ -153,3 +174,12 @@ def write(table: pd.DataFrame, file: Path) -> None:
         ) from error
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _of_one_kind(table: pd.DataFrame) -> pd.DataFrame:
+    """A column of parquet has one type: numbers among words are words."""
+    found = table.copy()
+    for name in table.columns:
+        if len({type(each) for each in table[name].dropna()}) > 1:
+            found[name] = table[name].map(str, na_action="ignore")
+    return found

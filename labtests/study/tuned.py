@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from labtests.study.working import workers
 UNSEEN_EVERY = 3
 """Each third pattern is kept from the search."""
 WORST_OFF = 8
-TABLE, PAGE = "points.csv", "page.html"
+PAGE = "page.html"
 Options = Mapping[str, Any]
 
 
@@ -31,6 +32,9 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
     """The profile and the page are written. Raises LabError."""
     base = base_of(options["case"], options["testbed"], file)
     own = base.profile({})
+    out = options["write"] or folder / f"{own.name}-tuned.yaml"
+    if options["write"]:
+        _expect_room(out)
     _expect_marking(file, own)
     case = case_of(base.tree({}), "case")
     ranges = bounds.ranges(case, own, timers=options["timers"], given=options["bounds"])
@@ -51,8 +55,7 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
         search = Search(plan, bench, told)
         tried = search.run()
         evidence = _evidence(str(own.name), search, plan, tried, unseen)
-        tables.write(tables.tidy(list(ledger.rows.values())), folder / TABLE)
-    out = options["write"] or folder / f"{own.name}-tuned.yaml"
+        tables.write_points(list(ledger.rows.values()), folder)
     assert base.profile_tree is not None
     write_told(out, proposal.written(base.profile_tree, evidence.chosen.values))
     write_told(folder / PAGE, proposal.page(evidence))
@@ -60,6 +63,14 @@ def tuned(file: Path, folder: Path, options: Options, told: Told) -> Iterator[st
     for warning in proposal.checked_profile(out):
         yield f"warning: {warning}"
     yield f"{out}, {folder / PAGE}"
+
+
+def _expect_room(out: Path) -> None:
+    """Before a search of hours. Raises WrongOption."""
+    if not out.parent.is_dir():
+        raise WrongOption(f"--write: {out.parent} is not there: make the folder first")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise WrongOption(f"--write: {out} may not be written")
 
 
 def _title(name: str, base: Base, seen: tuple[str, ...], seeds: int, ranges: Options) -> str:

@@ -261,6 +261,8 @@ def workers(scheduler: str | None, jobs: int | None) -> Iterator[Workers]:
     """A cluster's, or this machine's. Raises SchedulerGone, LabError, WrongOption."""
     if scheduler == "":  # a variable of a shell that is not set: not this machine instead
         raise WrongOption("--scheduler: an address, as tcp://HOST:PORT")
+    if scheduler and jobs:
+        raise WrongOption("--jobs: a cluster has as many processes as it has: leave out --jobs")
     found: Workers = DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
     try:
         yield found

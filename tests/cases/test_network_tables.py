@@ -77,7 +77,7 @@ def test_seeds_run_on_processes_and_give_the_same_figures(tmp_path: Path) -> Non
     spread = math.sqrt(sum((value - mean) ** 2 for value in values) / 2)
     assert found["slowdown_mean"].mean == pytest.approx(mean)
     assert found["slowdown_mean"].half_width == pytest.approx(4.303 * spread / math.sqrt(3))
-    assert math.isinf(next(intervals(runs[:1])).half_width)
+    assert next(intervals(runs[:1])).half_width is None
     assert len({row["seed"] for row in tables(runs)["flows"]}) == 3
 
 

@@ -173,3 +173,8 @@ def test_a_scheduler_that_never_hands_a_result_out_has_gone_away():
     at = _at_client(_LostFuture(*["late"] * 99))
     with pytest.raises(LabError, match="has gone away"):
         list(at.outcomes([Task("a", len, ())]))
+
+
+def test_processes_of_a_cluster_are_not_asked_for():
+    with pytest.raises(LabError, match="leave out --jobs"), at_scheduler("tcp://127.0.0.1:9", 2):
+        pass

@@ -183,3 +183,38 @@ def test_a_missed_goal_is_a_word_too_and_its_figure_is_beside_the_bound():
     starts = re.findall(r'<text x="([\d.]+)"[^>]*>0\.9[49]', svg)
     assert all(float(start) > float(bound) + 5 for start in starts)
     assert len(starts) == 2
+
+
+def test_a_run_that_failed_counts_as_what_it_was_when_it_was_run_again(tmp_path):
+    failed = json.dumps({"key": "run1", "values": {"k": 1}, "failed": "the lab was away"})
+    folder = of_lines(tmp_path / "out", failed, point(2), point(1), failed)
+    assert run("show", folder).stdout.startswith("2 runs, 0 failed; 2 points")
+
+
+def test_numbers_among_words_are_words_in_parquet(tmp_path):
+    table = pd.DataFrame({"k": [5, "dynamic", None], "x": [1.0, 2.0, 3.0]})
+    tables.write(table, tmp_path / "t.parquet")
+    kept = pd.read_parquet(tmp_path / "t.parquet")
+    assert kept["k"].dropna().tolist() == ["5", "dynamic"]
+    assert kept["x"].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_show_says_in_which_pattern_a_figure_is_and_how_many_are_as_good(tmp_path):
+    lines = [
+        json.dumps(
+            {"key": f"{k}{p}", "values": {"k": k}, "pattern": p, "measured": {"latency_us": us}}
+        )
+        for k in range(7)
+        for p, us in (("calm", 1.0), ("burst", 9.0 if k else 2.0))
+    ]
+    folder = of_lines(tmp_path / "out", *lines)
+    shown = run("show", folder, "--page", tmp_path / "p.html").stdout
+    assert re.search(r"latency_us: best\n +k +latency_us worst in\n +0 +2.0 +burst\n", shown)
+    assert "worst in" in (tmp_path / "p.html").read_text()
+    equal = of_lines(tmp_path / "equal", *lines[2:])
+    assert "latency_us: 9 at every point" in run("show", equal).stdout
+    good = [line.replace("9.0", "2.0") for line in lines[:12]]
+    some = of_lines(tmp_path / "some", *good, *lines[12:])
+    shown = run("show", some, "--page", tmp_path / "p.html").stdout
+    assert "latency_us: best (6 points are equally good)" in shown
+    assert "6 points are equally good" in (tmp_path / "p.html").read_text()

@@ -67,7 +67,7 @@ def test_a_sweep_keeps_every_point_and_says_why_one_failed(sweep_file, tmp_path)
     assert "tiny: 4 runs, 1 failed" in shown.stdout
     assert "high_bytes: is less than low_bytes (100000)" in shown.stdout
     assert "4 of 4 runs, 1 failed" in shown.stderr
-    table = pd.read_csv(out / "points.csv")
+    table = pd.read_parquet(out / "points.parquet")
     assert len(table) == 4
     assert table["throughput"].notna().sum() == 3
     assert (table["throughput"].dropna() > 0).all()
@@ -77,6 +77,11 @@ def test_a_sweep_keeps_every_point_and_says_why_one_failed(sweep_file, tmp_path)
     before = (out / FILE).read_bytes()
     assert run(sweep_file, "--out", out, "--jobs", 1).exit_code == 1
     assert (out / FILE).read_bytes() == before  # nothing was run twice
+    assert run(sweep_file, "--out", out, "--jobs", 1, "--again").exit_code == 1
+    again = (out / FILE).read_bytes().removeprefix(before)
+    assert [json.loads(line)["values"] for line in again.splitlines()] == [
+        row["values"] for row in rows_of(out) if "failed" in row
+    ]
 
 
 def test_a_plan_runs_nothing_that_is_kept(sweep_file, tmp_path):
@@ -312,3 +317,17 @@ def test_a_figure_that_is_everywhere_the_same_is_explained_by_nothing():
     assert tables.sensitivities(points, ["a", "b"], "x") == {"a": 0.0, "b": 0.0}
     points.loc[2:, "x"] = 100.0
     assert tables.sensitivities(points, ["a", "b"], "x")["a"] == pytest.approx(1.0)
+
+
+def test_a_key_of_the_case_that_undoes_one_of_the_profile_is_a_mistake(sweep_file):
+    text = sweep_file.read_text()
+    vary = "profile: PROFILE\nvary:\n  profile.ecn.0.kmin_bytes: {values: [20000, 30000]}\n  "
+    both = text.replace("vary:\n", vary.lstrip()).replace(
+        "PROFILE", str(SMALL.with_name("small-profile.yaml"))
+    )
+    found = mistakes(sweep_file, both)
+    problem = "sets what profile.ecn.0.kmin_bytes sets: one of them would undo the other"
+    assert [each.partition(".low_bytes: ")[2] for each in found] == [problem]
+    apart = both.replace("kmin_bytes", "pmax_percent").replace("[20000, 30000]", "[1, 2]")
+    sweep_file.write_text(apart)
+    assert load(sweep_file).jobs_count == 8

@@ -73,7 +73,7 @@ def test_conflicts_name_the_goals_that_no_setting_meets_together():
     assert conflicts([slow, lazy]) == [
         "throughput and latency: each is met by some settings, both by none"
     ]
-    assert conflicts([slow]) == ["latency: met by none of 1 settings"]
+    assert conflicts([slow]) == ["latency: met by none of 1 settings that keep the rules"]
     assert conflicts([standings({"p": (1.0, 0.0, 10.0)})]) == []
 
 
@@ -304,3 +304,10 @@ def test_an_unknown_storage_is_a_lab_error():
     )
     with pytest.raises(LabError, match=r"--storage no url: Could not parse"):
         Search(plan, None, print)
+
+
+def test_a_place_for_the_profile_that_is_not_there_is_told_before_the_search(case, tmp_path):
+    shown = run(*options(case, tmp_path / "out", "--write", tmp_path / "none" / "p.yaml"))
+    assert shown.exit_code == 2
+    assert f"--write: {tmp_path / 'none'} is not there" in shown.stderr
+    assert not (tmp_path / "out").exists()

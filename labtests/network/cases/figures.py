@@ -26,10 +26,11 @@ class FlowFigures:
 
     @property
     def slowdown(self) -> float | None:
-        """How many times as long as alone it took."""
+        """How many times as long as alone it took; ideal_us is a sum of floats, and no better than
+        nine digits."""
         if self.completion_us is None or self.ideal_us is None:
             return None
-        return self.completion_us / self.ideal_us
+        return round(self.completion_us / self.ideal_us, 9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,8 +35,12 @@ def interval_lines(found: Iterable[ConfidenceInterval], runs: Sequence[Figures])
         yield f"{runs[0].case}: {runs[0].duration_ms:g} ms, {len(runs)} seeds"
     yield from _table(
         ("mean over seeds", "", "+- 95 %", "seeds"),
-        ((i.name, f"{i.mean:.6g}", f"{i.half_width:.3g}", i.seeds) for i in found),
+        ((i.name, f"{i.mean:.6g}", _half_width(i), i.seeds) for i in found),
     )
+
+
+def _half_width(found: ConfidenceInterval) -> str:
+    return "-" if found.half_width is None else f"{found.half_width:.3g}"
 
 
 def _slowdown_lines(figures: Figures) -> Iterator[str]:

@@ -21,7 +21,8 @@ STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceInterval:
-    """A mean over seeds and half its 95 % confidence interval (Student's t); of one seed: infinite.
+    """A mean over seeds and half its 95 % confidence interval (Student's t); of one seed
+    it is not known.
 
     Seeds in which the quantity does not occur (no flow is done) are not in it.
     """
@@ -29,7 +30,7 @@ class ConfidenceInterval:
     name: str
     seeds: int
     mean: float
-    half_width: float
+    half_width: float | None
 
 
 def replicated(
@@ -69,7 +70,7 @@ def intervals(runs: Sequence[Figures]) -> Iterator[ConfidenceInterval]:
     found = [totals(figures) for figures in runs]
     for name in dict.fromkeys(name for of_run in found for name in of_run):
         values = [of_run[name] for of_run in found if name in of_run]
-        half = math.inf
+        half = None
         if len(values) > 1:
             half = student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
         yield ConfidenceInterval(name=name, seeds=len(values), mean=fmean(values), half_width=half)

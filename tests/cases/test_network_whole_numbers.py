@@ -1,0 +1,33 @@
+"""A program that writes case files may write 65536.0 where a whole number has to stand."""
+
+import json
+
+import pytest
+from small_case import SMALL
+
+from labtests.core.errors import InventoryError
+from labtests.inventory.document import Readable, read_file
+from labtests.network.cases.reader import load
+
+
+def tree(tmp_path, **flow):
+    file = tmp_path / "small.yaml"
+    file.write_text(SMALL)
+    found = read_file(Readable(file)).tree
+    found["flows"][0].update(flow)
+    file.write_text(json.dumps(found))
+    return file
+
+
+def test_a_float_that_is_whole_is_the_integer(tmp_path):
+    flow = load(tree(tmp_path, size_bytes=65536.0, message_bytes=1e4)).flows[0]
+    assert (flow.size_bytes, type(flow.size_bytes)) == (65536, int)
+    assert (flow.message_bytes, type(flow.message_bytes)) == (10000, int)
+
+
+@pytest.mark.parametrize("size", [0.5, 65536.5, 1e300, -1.0])
+def test_one_that_is_not_or_is_out_of_bounds_is_a_mistake(tmp_path, size):
+    with pytest.raises(InventoryError) as caught:
+        load(tree(tmp_path, size_bytes=size))
+    (line,) = caught.value.mistakes
+    assert "flows[0].size_bytes: must be " in line
