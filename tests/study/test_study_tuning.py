@@ -186,7 +186,7 @@ def test_a_tuning_that_is_killed_goes_on(case, tmp_path):
         (["--minutes", "nan"], "nan"),
         (["--storage", "sqlite:////nowhere/at/all.sqlite"], "unable to open database file"),
         (["--testbed", "incast-5to1"], "one of them"),
-        (["--scheduler", "tcp://127.0.0.1:9"], "no scheduler answers"),
+        (["--scheduler", "tcp://127.0.0.1:9"], "leave out --jobs"),
     ],
 )
 def test_mistakes_are_said_in_a_sentence(case, tmp_path, more, said):
@@ -194,6 +194,13 @@ def test_mistakes_are_said_in_a_sentence(case, tmp_path, more, said):
     assert shown.exit_code == 2
     assert said in shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+def test_a_scheduler_that_is_not_there_is_said(case, tmp_path):
+    given = ["--case", case, "--patterns", PATTERNS, "--out", tmp_path / "out"]
+    shown = run(PROFILE, *given, "--scheduler", "tcp://127.0.0.1:9")
+    assert shown.exit_code == 2
+    assert "no scheduler answers" in shown.stderr
 
 
 def test_bounds_that_contradict_are_said(large):
