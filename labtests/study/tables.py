@@ -1,9 +1,9 @@
 """The runs of a study as tables: tidy rows, the best points, what matters, what works together."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,17 @@ from labtests.study.measures import higher_is_better
 _NOISE = 1e-9  # of the largest figure
 FEWEST, FEWEST_DRAWN, MOST_SLICES = 4, 16, 8
 """Points that a statement about keys needs, of a grid and of others; slices of a key."""
+WORTH_TELLING = 0.05
+"""Of two keys: the least share beyond what each explains alone."""
+
+
+class Matters(NamedTuple):
+    """What a measure hangs on: each key's share, the largest first, and of two keys what they
+    explain together. `few`: why nothing is said of it; "" where it is."""
+
+    few: str
+    alone: Mapping[str, float]
+    together: Mapping[tuple[str, str], float]
 
 
 def tidy(rows: Sequence[Row]) -> pd.DataFrame:
@@ -55,6 +66,17 @@ def by_point(rows: Sequence[Row]) -> tuple[pd.DataFrame, list[str], list[str]]:
 def best(points: pd.DataFrame, name: str) -> pd.DataFrame:
     """The five best points by one measure."""
     return points.sort_values(name, ascending=not higher_is_better(name)).head(5)
+
+
+def matters(points: pd.DataFrame, keys: Sequence[str], name: str) -> Matters:
+    """What one measure hangs on."""
+    alone = sensitivities(points, keys, name)
+    together = interactions(points, keys, name)
+    return Matters(
+        few=too_few(points, keys),
+        alone=dict(sorted(alone.items(), key=lambda item: -item[1])),
+        together={two: share for two, share in together.items() if share >= WORTH_TELLING},
+    )
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:
