@@ -1,10 +1,13 @@
 """A packet-level network in integer picoseconds: hosts, NICs, switches, cables and the flows on
 them.
 
-The physics, bottom up: events and packets (calendar, pool); memory, marking, scheduling, shaping,
-pause_frames, pausing, link_pausing, switching, guarding (the switch); dcqcn, reaction, reliable,
-datagrams, streams, receiving, hosting (the NIC); timers, engine (the loop). Each function is
-compiled by numba, and runs undecorated with LABTESTS_INTERPRETED=1.
+The physics, bottom up: tables, rows (the state; as the compiler sees it: columns); events, packets
+(calendar, pool); impairments, wire (cables); memory, marking, scheduling, shaping, pause_frames,
+pausing, link_pausing, forwarding, switching, guarding (the switch); dcqcn, reaction, congestion,
+notifying, go_back_n, selective_repeat, recovery, reliable, datagrams, streams, tunnels, receiving,
+hosting (the NIC); arrivals, timers, engine (the loop). A part of what happens needs no event:
+silent frames (wire), planned packets (planning), stops (stops). Each function is compiled by numba,
+and runs undecorated with LABTESTS_INTERPRETED=1.
 Around it: wiring, settings, fabric (tables from a wiring), and what others use: Network, Nic,
 Switch and the flows.
 """

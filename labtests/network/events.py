@@ -16,7 +16,8 @@ How wide buckets should be depends on how many events there are a second, which 
 it is measured, and they become narrower than at first, or wider again.
 
 Inside a bucket of level 0 the earlier time comes first, of equal ones the lower slot: the order of
-events is defined.
+events is defined. One thing comes before any slot: the port that an event has told to start
+its next frame now (clock.due; told several ports, the first: the others wake now by their slots).
 """
 
 from labtests.network.arithmetic import lowest_bit

@@ -35,8 +35,8 @@ EMPTY_BIT, NAMELESS_BIT = LINK_BIT << 1, LINK_BIT << 2
 TIME_BITS = 16
 TIMES_PER_WORD = 3
 """The eight times of a frame are kept in fields of its packet that are else unused: part, born, and
-psn behind the class-enable vector, which is shorter than a time. A frame of one priority, as most
-are, has `cells` 1 and its time in part."""
+psn behind the class-enable vector, which is shorter than a time. A frame that frame_of() has made
+for one priority, as most are, has `cells` 1 and its time in part, whatever the priority."""
 
 
 # -- the frame --

@@ -114,9 +114,11 @@ def _record(
     """A row with these columns. `name` is an integer of 64 bits, `name:32`, `name:16` and `name:8`
     are shorter, `name:u8` is 0 to 255, `name:f` is a float; arrays have a length and a type.
 
-    What is needed together is fetched together: each of `lines` is one of the processor's. A row is
-    whole lines long, an odd number: equal columns of 2**n rows then do not ask for the same places
-    of a cache. Of a table `by_lane` that is true of eight rows.
+    What is needed together is fetched together: each of `lines` is one of the processor's. They lie
+    first, then `arrays`, then `rest`. A row of more than two lines is whole lines long, an odd
+    number: equal columns of 2**n rows then do not ask for the same places of a cache. (Two
+    lines stay two; a shorter row is as long as its columns.) Of a table `by_lane` all that is true
+    of eight rows.
     """
     places: dict[str, tuple[np.dtype, int]] = {}
     end = 0
@@ -161,7 +163,7 @@ TABLE_TYPES = {
             "backlog:u8 held:u8 limited:u8 strict:u8 group_balance pfc_pending:32 "
             "levelled:8 "  # queues are served by level, and by credit in bytes among equals
             "turn:8 plans:8",  # of NICs
-            # its wire, and what arrives. Masks of priorities: pfc_on has lossless groups
+            # its wire (wire.py), what arrives. Masks of priorities: pfc_on has lossless groups
             "peer:32 wire_head:32 wire_tail:32 loud_head:32 loud_tail:32 silence:8 silent_run:8 "
             "stop_at stopped:8 going:8 "  # stops.py
             "planned:32 "  # planning.py
@@ -200,6 +202,7 @@ TABLE_TYPES = {
         "transitions headroom_drops buffer_drops",
         by_lane=True,
         lines=(
+            # of NICs, ingress_cells and peak_cells are bytes (receiving.py)
             "ingress_cells peak_cells guaranteed_cells headroom_used:32 xoff:32 "
             "alpha:f xoff_cells xon_offset_cells xon_cells",  # xoff_cells -1: dynamic
             # told: the pauses that the port has sent for this priority
@@ -306,7 +309,8 @@ TABLE_TYPES = {
     "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
     # row: switch * targets + host; below NONE: a path (forwarding.py)
     "route": _record("port:32"),
-    "segment": _record("here"),  # row: window_row + number % size: has the TCP receiver got it
+    # row: window_row + number % size. Bits: has the receiver got it, ... (selective_repeat.py)
+    "segment": _record("here"),
     "path": _record("does ways target copies spray", arrays=(("ports", 64, "i4"),)),
     "guard": _record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0

@@ -1,4 +1,5 @@
-"""A port's timers: pauses to send again, pauses to obey, storms, guards, slow hosts."""
+"""A port's timers: pauses to send again, to obey, and whose end a NIC waits for; storms, guards,
+slow hosts."""
 
 from labtests.network.compiled import compiled
 from labtests.network.events import schedule, timer_slot, wake_by, wake_port

@@ -39,8 +39,8 @@ the next one would else fill the gap of the one before."""
 
 
 @inlined
-def is_silent(t: State, p: int, k: int) -> bool:
-    """Whether packet k, now put on port p's wire, will move nothing but counters at its end."""
+def is_silent(t: State, k: int) -> bool:
+    """Whether packet k, now put on a wire, will move nothing but counters at its end."""
     packet = packet_at(t, k)
     if packet.kind == UDP_FRAGMENT:
         return True
@@ -57,7 +57,7 @@ def is_silent(t: State, p: int, k: int) -> bool:
 def announce(t: State, p: int, k: int) -> None:
     """Packet k, put on port p's wire, has an event at its end, or waits for one that has."""
     port = port_at(t, p)
-    if is_silent(t, p, k) and port.silent_run < MOST_SILENT:
+    if is_silent(t, k) and port.silent_run < MOST_SILENT:
         port.silent_run += 1
         return
     port.silent_run = 0

@@ -139,5 +139,7 @@ def broken(case: CaseFile, profile: ProfileFile) -> Sequence[str]:
         found.append(f"kmin-above-product: {curve.kmin_bytes} B, above {product:.0f} B (S25)")
     tolerable = rate_gbit_per_s(case) * 125 * LATENCY_US
     if curve.kmax_bytes > tolerable:
-        found.append(f"kmax-intolerable: {curve.kmax_bytes} B, above {tolerable:.0f} B: 80 us")
+        found.append(
+            f"kmax-intolerable: {curve.kmax_bytes} B, above {tolerable:.0f} B: {LATENCY_US:g} us"
+        )
     return found

@@ -123,15 +123,13 @@ def _heading(found: KeptRuns, folder: Path, points: int) -> Iterator[str]:
 
 def _matters(points: Any, keys: list[str], name: str) -> Iterator[str]:
     """What a measure hangs on, where there are points enough to say it."""
-    if few := tables.too_few(points, keys):
-        yield few
+    found = tables.matters(points, keys, name)
+    if found.few:
+        yield found.few
         return
-    matter = tables.sensitivities(points, keys, name)
-    told = sorted(matter.items(), key=lambda item: -item[1])
-    yield "matters: " + ", ".join(f"{key} {share:.0%}" for key, share in told)
-    for (one, other), share in tables.interactions(points, keys, name).items():
-        if share >= 0.05:
-            yield f"together: {one} with {other} {share:.0%} more than each alone"
+    yield "matters: " + ", ".join(f"{key} {share:.0%}" for key, share in found.alone.items())
+    for (one, other), share in found.together.items():
+        yield f"together: {one} with {other} {share:.0%} more than each alone"
 
 
 def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:

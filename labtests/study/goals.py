@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -51,19 +52,18 @@ def _number(value: object, otherwise: float) -> float:
     return float(value) if isinstance(value, (int, float)) else otherwise
 
 
+def by_bound(throughput: Any, paused: Any, latency_us: Any) -> tuple[Any, Any, Any]:
+    """Figures, or columns of them, by the bounds of their goals: above 1 misses one."""
+    return (1 - throughput) / (1 - THROUGHPUT), paused / PAUSED_SHARE, latency_us / LATENCY_US
+
+
 def standings(figures: Figures) -> tuple[Standing, Standing, Standing]:
     """How each goal stands."""
     names = list(figures)
-    throughput, paused, latency = (np.array([figures[n][k] for n in names]) for k in range(3))
-    usual_us = float(np.quantile(latency, USUALLY, method="inverted_cdf"))
-    ratios = (
-        (1 - throughput) / (1 - THROUGHPUT),
-        paused / PAUSED_SHARE,
-        latency / LATENCY_US,
-    )
-    columns = (throughput, paused, latency)
+    columns = [np.array([figures[n][k] for n in names]) for k in range(3)]
+    usual_us = usual_latency_us(figures)
     found = []
-    for goal, ratio, column in zip(NAMES, ratios, columns, strict=True):
+    for goal, ratio, column in zip(NAMES, by_bound(*columns), columns, strict=True):
         worst = int(ratio.argmax())
         more = max(0.0, usual_us / USUAL_LATENCY_US - 1) if goal == "latency" else 0.0
         missed = np.clip(ratio - 1, 0, FAR - 1)
@@ -81,7 +81,7 @@ def standings(figures: Figures) -> tuple[Standing, Standing, Standing]:
 
 
 def usual_latency_us(figures: Figures) -> float:
-    """What 90 % of the patterns stay at or below."""
+    """What so many of the patterns (USUALLY) stay at or below."""
     return float(
         np.quantile([each[2] for each in figures.values()], USUALLY, method="inverted_cdf")
     )
@@ -93,13 +93,16 @@ def sentence(standing: Standing, figures: Figures) -> str:
     many = f"{len(standing.missing)} of {len(figures)} patterns miss it"
     worst = f"worst {standing.worst}"
     if standing.goal == "throughput":
-        figure = f"{worst} {standing.worst_figure:.1%} of what it can carry (goal: 95 %)"
+        figure = f"{worst} {standing.worst_figure:.1%} of what it can carry"
+        figure += f" (goal: {100 * THROUGHPUT:g} %)"
     elif standing.goal == "pauses":
-        figure = f"{worst}: pauses in {100 * standing.worst_figure:.3g}% of the time (goal: 1 %)"
+        figure = f"{worst}: pauses in {100 * standing.worst_figure:.3g}% of the time"
+        figure += f" (goal: {100 * PAUSED_SHARE:g} %)"
     else:
         usual = usual_latency_us(figures)
-        figure = f"{worst} {standing.worst_figure:.0f} us (goal: 80), 90 % of the patterns"
-        figure += f" at most {usual:.0f} us (goal: 40)"
+        figure = f"{worst} {standing.worst_figure:.0f} us (goal: {LATENCY_US:g})"
+        figure += f", {100 * USUALLY:g} % of the patterns"
+        figure += f" at most {usual:.0f} us (goal: {USUAL_LATENCY_US:g})"
     return f"{standing.goal}: {verdict}: {figure}; {many}"
 
 

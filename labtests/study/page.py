@@ -49,27 +49,24 @@ def _known(points: pd.DataFrame, names: list[str]) -> list[str]:
 def _measure(
     rows: Sequence[Row], points: pd.DataFrame, keys: list[str], name: str
 ) -> dict[str, Any]:
-    matter = tables.sensitivities(points, keys, name)
-    ordered = sorted(matter, key=lambda key: -matter[key])
-    together = tables.interactions(points, keys, name)
+    found = tables.matters(points, keys, name)
     best, equal = tables.best(rows, name)
     return {
         "name": name,
         "heading": list(best.columns),
         "best": [[_short(cell) for cell in line] for line in best.itertuples(index=False)],
         "equal": equal if equal > len(best) else 0,
-        "few": tables.too_few(points, keys),
-        "matter": [(key, f"{matter[key]:.0%}") for key in ordered],
-        "together": [(*pair, f"{share:.0%}") for pair, share in together.items() if share >= 0.05],
+        "few": found.few,
+        "matter": [(key, f"{share:.0%}") for key, share in found.alone.items()],
+        "together": [(*pair, f"{share:.0%}") for pair, share in found.together.items()],
         "map": Markup(_map(points, keys, name)),
     }
 
 
 def _map(points: pd.DataFrame, keys: list[str], name: str) -> str:
     """Over the two keys that matter most; empty where fewer vary."""
-    matter = tables.sensitivities(points, keys, name)
-    ordered = sorted(matter, key=lambda key: -matter[key])
-    varied = [key for key in ordered if points[key].nunique() > 1]
+    found = tables.matters(points, keys, name)
+    varied = [key for key in found.alone if points[key].nunique() > 1]
     return charts.heat_map(points, (varied[0], varied[1]), name) if len(varied) > 1 else ""
 
 

@@ -1,10 +1,10 @@
 """The runs of a study as tables: tidy rows, the best points, what matters, what works together."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,17 @@ _NOISE = 1e-9  # of the largest figure
 MOST_BEST, WORST_IN = 5, "worst in"
 FEWEST, FEWEST_DRAWN, MOST_SLICES = 4, 16, 8
 """Points that a statement about keys needs, of a grid and of others; slices of a key."""
+WORTH_TELLING = 0.05
+"""Of two keys: the least share beyond what each explains alone."""
+
+
+class Matters(NamedTuple):
+    """What a measure hangs on: each key's share, the largest first, and of two keys what they
+    explain together. `few`: why nothing is said of it; "" where it is."""
+
+    few: str
+    alone: Mapping[str, float]
+    together: Mapping[tuple[str, str], float]
 
 
 def tidy(rows: Sequence[Row]) -> pd.DataFrame:
@@ -67,6 +78,17 @@ def best(rows: Sequence[Row], name: str) -> tuple[pd.DataFrame, int]:
         worst = runs.drop_duplicates(keys)[[*keys, "pattern"]]
         found = found.merge(worst, on=keys, how="left").rename(columns={"pattern": WORST_IN})
     return found, int((ordered[name] == ordered[name].iloc[0]).sum())
+
+
+def matters(points: pd.DataFrame, keys: Sequence[str], name: str) -> Matters:
+    """What one measure hangs on."""
+    alone = sensitivities(points, keys, name)
+    together = interactions(points, keys, name)
+    return Matters(
+        few=too_few(points, keys),
+        alone=dict(sorted(alone.items(), key=lambda item: -item[1])),
+        together={two: share for two, share in together.items() if share >= WORTH_TELLING},
+    )
 
 
 def sensitivities(points: pd.DataFrame, keys: Sequence[str], name: str) -> dict[str, float]:

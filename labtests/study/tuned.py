@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from labtests.core.private_files import write_told
 from labtests.inventory.mistakes import nearest
 from labtests.profile.form import ProfileFile
 from labtests.study import bounds, patterns, proposal, tables
-from labtests.study.goals import FAR, MEASURES, standings
+from labtests.study.goals import FAR, MEASURES, by_bound, standings
 from labtests.study.ledger import StudyLedger
 from labtests.study.points import Base, case_of
 from labtests.study.reader import base_of
@@ -73,7 +73,7 @@ def _expect_room(out: Path) -> None:
         raise WrongOption(f"--write: {out} may not be written")
 
 
-def _title(name: str, base: Base, seen: tuple[str, ...], seeds: int, ranges: Options) -> str:
+def _title(name: str, base: Base, seen: tuple[str, ...], seeds: int, ranges: Iterable[str]) -> str:
     """What stands for a search: the same where all that its objectives hang on is the same."""
     told = json.dumps([base.digest, sorted(seen), seeds, sorted(ranges)])
     return f"{name}-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
@@ -132,9 +132,7 @@ def _evidence(
 
 
 def _bad(figures: tuple[float, float, float]) -> float:
-    throughput, paused, latency_us = figures
-    ratios = ((1 - throughput) / 0.05, paused / 0.01, latency_us / 80)
-    return sum(min(ratio, FAR) for ratio in ratios)
+    return sum(min(float(ratio), FAR) for ratio in by_bound(*figures))
 
 
 def _short(figures: Any) -> float:

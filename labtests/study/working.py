@@ -163,29 +163,33 @@ _BROKEN = (OSError, RuntimeError, TimeoutError, CancelledError, asyncio.Cancelle
 """What a client raises when its scheduler is no longer there."""
 
 
+def _client_at(address: str) -> Any:
+    """Of dask's scheduler there. Raises LabError (dask is not installed), SchedulerGone."""
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise LabError(
+            "--scheduler needs the package distributed, which is not installed\n"
+            "  remedy: pip install 'labtests[study]'; in a clone: make setup"
+        ) from error
+    for name in ("distributed", "distributed.client", "distributed.utils"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once: here
+    try:
+        return Client(address, timeout=SCHEDULER_S)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise SchedulerGone(
+            f"--scheduler {address}: no scheduler answers ({error})\n"
+            "  remedy: look whether `dask scheduler` runs there, and at the port"
+        ) from error
+
+
 class DaskWorkers:
     """The workers of a dask cluster. A run whose worker dies is given to another one by dask, and
     has failed after as many times as the cluster allows."""
 
-    def __init__(self, address: str) -> None:
-        """Raises LabError (dask is not installed), SchedulerGone."""
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            raise LabError(
-                "--scheduler needs the package distributed, which is not installed\n"
-                "  remedy: pip install 'labtests[study]'; in a clone: make setup"
-            ) from error
-        for name in ("distributed", "distributed.client", "distributed.utils"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once: here
-        self._address = address
-        try:
-            self._client: Any = Client(address, timeout=SCHEDULER_S)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError, TimeoutError) as error:
-            raise SchedulerGone(
-                f"--scheduler {address}: no scheduler answers ({error})\n"
-                "  remedy: look whether `dask scheduler` runs there, and at the port"
-            ) from error
+    def __init__(self, client: Any, address: str) -> None:
+        """`client`: dask's, of the scheduler at that address."""
+        self._client, self._address = client, address
         self.count = sum(self._threads().values())
         self._late = 0
 
@@ -263,7 +267,11 @@ def workers(scheduler: str | None, jobs: int | None) -> Iterator[Workers]:
         raise WrongOption("--scheduler: an address, as tcp://HOST:PORT")
     if scheduler and jobs:
         raise WrongOption("--jobs: a cluster has as many processes as it has: leave out --jobs")
-    found: Workers = DaskWorkers(scheduler) if scheduler else LocalWorkers(jobs or cores())
+    found: Workers
+    if scheduler:
+        found = DaskWorkers(_client_at(scheduler), scheduler)
+    else:
+        found = LocalWorkers(jobs or cores())
     try:
         yield found
     finally:

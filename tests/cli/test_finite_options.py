@@ -1,6 +1,7 @@
 """Options that are numbers take neither nan nor inf, which no bound refuses."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,12 +33,20 @@ def test_no_number_is_refused_at_once(command, value):
     assert f"Invalid value for '{command[-1]}'" in shown.stderr
 
 
+def is_caught(number, pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> number - 1 & 1
+
+
 def test_seeds_that_are_ended_before_one_is_done_are_said(tmp_path):
     case = tmp_path / "case.yaml"
     case.write_text(CASE.read_text().replace("duration_ms: 20", "duration_ms: 200000"))
     command = [sys.executable, "-m", "labtests", "network", "run", str(case), "--seeds", "2"]
     process = subprocess.Popen([*command, "--jobs", "1"], stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
+    deadline = time.monotonic() + 60
+    while not is_caught(signal.SIGTERM, process.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     os.kill(process.pid, signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 143

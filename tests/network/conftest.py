@@ -9,9 +9,6 @@ from network_star import Lab, Star, star_wiring
 from labtests.network import Network, SwitchMemory
 from labtests.network.compiled import FUNCTIONS, use_compiled
 
-CALLED_BY_TESTS = {"new_packet"}
-"""As no Python of the network does (network_guarded.py)."""
-
 
 def pytest_collection_finish() -> None:
     """What is compiled now takes no test's time."""
@@ -23,7 +20,7 @@ def _compiled_ahead() -> Iterator[None]:
     """What Python calls was not compiled here: ahead.py has it, with the types of each call."""
     yield
     missed = {f.py_func.__name__: list(f.stats.cache_misses) for f in FUNCTIONS}
-    assert {n: types for n, types in missed.items() if types and n not in CALLED_BY_TESTS} == {}
+    assert {n: types for n, types in missed.items() if types} == {}
 
 
 @pytest.fixture

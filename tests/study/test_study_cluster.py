@@ -123,8 +123,11 @@ def test_a_scheduler_that_goes_away_is_said_and_what_is_finished_is_kept(cluster
 
 
 def test_a_scheduler_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(LabError, match="no scheduler answers"):
-        DaskWorkers("tcp://127.0.0.1:9")
+    with (
+        pytest.raises(LabError, match="no scheduler answers"),
+        at_scheduler("tcp://127.0.0.1:9", None),
+    ):
+        raise AssertionError("there is one")
 
 
 class _LostFuture:
@@ -157,20 +160,13 @@ class _LiveClient:
         return {"worker": 1}
 
 
-def _at_client(future):
-    at = DaskWorkers.__new__(DaskWorkers)
-    at._client, at._address, at.count = _LiveClient(future), "tcp://x", 1
-    at._late = 0
-    return at
-
-
 def test_a_result_that_is_lost_with_its_worker_is_waited_for():
-    at = _at_client(_LostFuture("late", "finished"))
+    at = DaskWorkers(_LiveClient(_LostFuture("late", "finished")), "tcp://x")
     assert list(at.outcomes([Task("a", len, ())])) == [("a", {"measured": {}})]
 
 
 def test_a_scheduler_that_never_hands_a_result_out_has_gone_away():
-    at = _at_client(_LostFuture(*["late"] * 99))
+    at = DaskWorkers(_LiveClient(_LostFuture(*["late"] * 99)), "tcp://x")
     with pytest.raises(LabError, match="has gone away"):
         list(at.outcomes([Task("a", len, ())]))
 
