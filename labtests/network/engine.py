@@ -2,7 +2,7 @@
 
 from labtests.network.arrivals import arrive, lose_wire, settle
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import next_slot, schedule
+from labtests.network.events import next_slot, schedule, timer_slot, wake_by
 from labtests.network.hosting import next_from_host, packet_at_once, wake_flow
 from labtests.network.pause_frames import pause_frame
 from labtests.network.pausing import forget_pauses, next_expiry
@@ -29,6 +29,20 @@ SPARE_PACKETS = 64
 """An event makes at most this many packets: a read's first window of requests, and a few."""
 
 
+@compiled
+def wait(t: State, p: int) -> None:
+    """Port p has nothing to start now: it looks again when a pause of it ends, or a rate allows it.
+    At a NIC its timers see to the end of a pause (flows.make_ready): a pause that arrives when the
+    last one ends makes one of two."""
+    port = port_at(t, p)
+    until = next_expiry(t, p) if port.up else NEVER
+    if port.host != NONE and not port.limited:
+        schedule(t, p, NEVER)
+        wake_by(t, timer_slot(t, p), until)
+    else:
+        schedule(t, p, until)
+
+
 @inlined
 def next_frame(t: State, p: int) -> int:
     """The packet that port p, free now, sends next; NONE: it sleeps until something changes."""
@@ -41,7 +55,7 @@ def next_frame(t: State, p: int) -> int:
         hear_stop(t, p)
         k = next_from_host(t, p)
     if k == NONE:
-        schedule(t, p, next_expiry(t, p) if port.up else NEVER)
+        wait(t, p)
     return k
 
 

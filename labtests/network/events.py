@@ -212,8 +212,8 @@ def next_slot(t: State, until: int) -> int:
     if entry.wakes > until:
         return NONE
     clock = clock_at(t, 0)
+    clock.turn = slot if entry.wakes > clock.now else max(clock.turn, slot)
     clock.now = entry.wakes
-    clock.turn = slot
     clock.woken += 1
     entry.wakes = NEVER
     bucket_at(t, row).head = entry.after

@@ -204,9 +204,12 @@ def usual_headroom(memory: SwitchMemory, cable: Cable) -> int:
 
 
 def share_memory(t: Tables, s: int, memory: SwitchMemory) -> None:
-    """What neither guarantees nor headroom of switch s reserve is shared."""
+    """What neither guarantees nor headroom of switch s reserve is shared; of what groups hold, all
+    that is above their guarantees."""
     switch = t.switch[s]
     lanes = np.repeat(t.port.switch == s, 8)
+    above = t.lane.ingress_cells[lanes] - t.lane.guaranteed_cells[lanes]
+    switch.shared_used = int(above[above > 0].sum())
     reserved = int(t.lane.guaranteed_cells[lanes].sum() + t.lane.headroom_cells[lanes].sum())
     reserved += int(switch.pool_cells)
     switch.shared_cells = max(0, int(switch.total_cells) - reserved)

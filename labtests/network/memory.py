@@ -69,7 +69,9 @@ def take_headroom(t: State, s: int, lane: int, cells: int) -> bool:
     """Book `cells` on the group's own headroom and what it lacks on the pool; False: no room."""
     switch = switch_at(t, s)
     group = lane_at(t, lane)
-    own = group.headroom_used - group.pool_used
+    own = group.headroom_used
+    if switch.pool_used:
+        own -= group.pool_used
     lacking = min(cells, max(0, own + cells - group.headroom_cells))
     if lacking > 0:
         if group.pool_used + lacking > group.pool_limit:
@@ -112,6 +114,14 @@ def admit(t: State, s: int, lane: int, cells: int) -> int:
     return ADMITTED
 
 
+@compiled
+def give_back(t: State, s: int, lane: int, cells: int) -> None:
+    """Of so many cells of headroom, the pool gets what the group has of it."""
+    from_pool = min(lane_at(t, lane).pool_used, cells)
+    lane_at(t, lane).pool_used -= from_pool
+    switch_at(t, s).pool_used -= from_pool
+
+
 @inlined
 def release(t: State, s: int, lane: int, cells: int) -> None:
     """Give the cells of a leaving frame back: headroom (the pool's first), shared, guaranteed."""
@@ -119,9 +129,8 @@ def release(t: State, s: int, lane: int, cells: int) -> None:
     group = lane_at(t, lane)
     from_headroom = min(group.headroom_used, cells)
     if from_headroom > 0:
-        from_pool = min(group.pool_used, from_headroom)
-        group.pool_used -= from_pool
-        switch.pool_used -= from_pool
+        if switch.pool_used:
+            give_back(t, s, lane, from_headroom)
         group.headroom_used -= from_headroom
     rest = cells - from_headroom
     switch.shared_used -= min(rest, shared_use(t, lane))

@@ -80,6 +80,11 @@ class SwitchMemory:
     def __post_init__(self) -> None:
         if not set(self.priorities) <= set(PRIORITIES):
             raise ValueError(f"not priorities 0..7: {sorted(self.priorities)}")
+        if self.cell_bytes < 1 or self.total_bytes < 1 or self.headroom_pool_cells < 0:
+            raise ValueError(
+                f"a memory of {self.total_bytes} bytes in cells of {self.cell_bytes}, "
+                f"{self.headroom_pool_cells} of them a pool of headroom"
+            )
         for alpha in (self.alpha, self.egress_alpha, *(g.alpha for g in self.priorities.values())):
             if alpha is not None and alpha <= 0:
                 raise ValueError(f"alpha {alpha} is not above 0")

@@ -36,6 +36,7 @@ from labtests.network.paths import (
     UDP_PROTOCOL,
     Routing,
     five_tuple_hash,
+    tunnel_ends,
     with_routes,
 )
 from labtests.network.requests import (
@@ -95,6 +96,7 @@ class Network:
         self.memory = {name: given.get(name, common) for name in switch_names(wiring)}
         self.tables: Tables = make_tables(wiring, seed, self.memory)
         self.routing = routing or Routing()
+        self._tunnel_ends: tuple[str, ...] = ()
         self.reroute(self.routing)
         self.flow_rows = self.edges = self._segments = 0
         self.counts_delays = False
@@ -189,8 +191,9 @@ class Network:
 
         Raises ValueError for a static route that cannot be; then nothing has changed.
         """
-        self.tables = with_routes(self.tables, self.wiring, list(self.memory), routing)
-        self.routing = routing
+        former = dict.fromkeys([*self._tunnel_ends, *tunnel_ends(self.wiring, self.routing)])
+        self.tables = with_routes(self.tables, self.wiring, list(self.memory), routing, former)
+        self.routing, self._tunnel_ends = routing, tuple(former)
 
     def impair(self, device: str, interface: str, script: Script) -> None:
         """From now on frames that this port sends are lost or corrupted by this script too."""

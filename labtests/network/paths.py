@@ -7,7 +7,7 @@ would have done. Static routes may form loops; a packet then runs until its TTL 
 import ipaddress
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
@@ -86,19 +86,27 @@ def five_tuple_hash(source: str, target: str, ports: tuple[int, int], protocol: 
     return zlib.crc32(text)
 
 
-def with_routes(t: Tables, wiring: Wiring, switches: list[str], routing: Routing) -> Tables:
+def with_routes(
+    t: Tables,
+    wiring: Wiring,
+    switches: list[str],
+    routing: Routing,
+    former_ends: Iterable[str] = (),
+) -> Tables:
     """The same network with these routes. Raises ValueError for a route or tunnel that cannot be.
 
-    The route table has a column for each host and, behind them, one for each end of a tunnel.
+    The route table has a column for each host and, behind them, one for each end of a tunnel; first
+    `former_ends`, those that there ever were: packets on the way to them are in these columns.
+    Where no tunnel ends any more, they have no route.
     """
     ends = tuple(wiring.ports())
     hosts = [number for number, end in enumerate(ends) if isinstance(end, HostPort)]
-    far_ends = _far_ends(wiring, routing)
+    far_ends = dict.fromkeys([*former_ends, *tunnel_ends(wiring, routing)])
     columns: list[int | str] = [*hosts, *far_ends]
     rows: dict[_Path, int] = {}
     route = table(TABLE_TYPES["route"], max(1, len(switches) * len(columns)))
     route.port = NONE
-    for (name, target), outs in all_ways(wiring, routing).items():
+    for (name, target), outs in all_ways(wiring, routing, far_ends).items():
         cell = route[switches.index(name) * len(columns) + columns.index(target)]
         if len(outs) == 1:
             cell.port = outs[0]
@@ -124,8 +132,8 @@ def _path_table(rows: Mapping[_Path, int], *, spray: bool) -> Any:
     return path
 
 
-def _far_ends(wiring: Wiring, routing: Routing) -> list[str]:
-    """The switches at which tunnels end."""
+def tunnel_ends(wiring: Wiring, routing: Routing) -> list[str]:
+    """The switches at which tunnels end. Raises ValueError for one that cannot be."""
     known = {end.device for end in wiring.ports() if isinstance(end, SwitchPort)}
     found: dict[str, None] = {}
     for tunnel in routing.tunnels:
@@ -155,10 +163,10 @@ def _doors(
     return doors
 
 
-def all_ways(wiring: Wiring, routing: Routing) -> Ways:
-    """Every way of these routes."""
+def all_ways(wiring: Wiring, routing: Routing, far_ends: Iterable[str] = ()) -> Ways:
+    """Every way of these routes, to these ends of tunnels, too."""
     ways = next_hops(wiring, equal=routing.ways != "shortest")
-    for name in _far_ends(wiring, routing):
+    for name in dict.fromkeys([*far_ends, *tunnel_ends(wiring, routing)]):
         for key, outs in hops_to_switch(wiring, name).items():
             ways[key] = outs if routing.ways != "shortest" else outs[:1]
     for route in sorted(routing.static, key=lambda route: _network(route).prefixlen):

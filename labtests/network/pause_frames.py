@@ -187,7 +187,10 @@ def pause_frame(t: State, p: int) -> int:
 def is_only_told(t: State, p: int, quanta: int) -> bool:
     """Whether a PFC frame that port p sends now, with that time, need be no packet (stops.py)."""
     port = port_at(t, p)
-    if not port.silence or port.uneven or control_at(t, port.peer).response_ps:
+    if not port.silence or port.uneven:
+        return False
+    control = control_at(t, port.peer)
+    if control.response_ps or control.waiting_head != NONE:
         return False
     if quanta == 0:
         return bool(port.wire_head == NONE and port.going == NONE)
@@ -232,10 +235,11 @@ def send_pause_frame(t: State, p: int, i: int) -> None:
 
 @inlined
 def tell(t: State, p: int, i: int) -> None:
-    """As request_pause_frame(), and at once, where nothing else is about to happen at port p."""
+    """As request_pause_frame(), and at once, where the port is free and nothing else is about to
+    happen: a packet that is due now may leave, and change what there is to tell."""
     port = port_at(t, p)
     clock = clock_at(t, 0)
-    waits = port.busy_until > clock.now or clock.due == p or port.pfc_pending
+    waits = port.busy_until > clock.now or clock.due != NONE or port.pfc_pending
     if waits or port.link_pause & LINK_SEND or not port.up:
         request_pause_frame(t, p, i)
     else:

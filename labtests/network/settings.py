@@ -75,6 +75,10 @@ class EdgeClass:
     queue: int | None = None
     dscp: int | None = None
 
+    def __post_init__(self) -> None:
+        within("queue", 0 if self.queue is None else self.queue, 0, 7)
+        within("DSCP", 0 if self.dscp is None else self.dscp, 0, 63)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:

@@ -266,6 +266,8 @@ class Switch:
 
     def misplace_roce(self, port: str, queues: Mapping[int, int]) -> None:
         """Fault: a policy puts RoCE with these DSCPs into these queues; of none: as it says."""
+        for queue in queues.values():
+            check_priority(queue)
         self._misplaced[port] = queues
         if port in self._edges:
             self._place_at_edge(port)

@@ -218,8 +218,8 @@ def receive_at_switch(t: State, p: int, k: int) -> None:
 
 
 @inlined
-def take_from_switch(t: State, q: int) -> int:
-    """The first packet of queue q leaves the memory; its ingress group may be resumed by that."""
+def take_from_memory(t: State, q: int) -> int:
+    """The first packet of queue q leaves the memory."""
     k = take(t, q)
     queue = queue_at(t, q)
     packet = packet_at(t, k)
@@ -231,13 +231,28 @@ def take_from_switch(t: State, q: int) -> int:
     if is_dynamic(t, s) and not is_lossless(t, packet.lane):
         book_lossy(t, q, -packet.cells)
     release(t, s, packet.lane, packet.cells)
-    lane = lane_at(t, packet.lane)
-    if lane.xoff and may_resume(t, s, packet.lane) and link_may_resume(t, packet.lane >> 3):
-        lane.xoff = 0
-        if packet.lane >> 3 == q >> 3:  # which is about to send this packet
-            request_pause_frame(t, q >> 3, packet.lane & 7)
-        else:
-            tell(t, packet.lane >> 3, packet.lane & 7)
+    return k
+
+
+@inlined
+def is_let_go_on(t: State, group: int) -> bool:
+    """Whether the peer that this ingress group has stopped may go on; it is not yet told."""
+    lane = lane_at(t, group)
+    if not lane.xoff or not may_resume(t, port_at(t, group >> 3).switch, group):
+        return False
+    if not link_may_resume(t, group >> 3):
+        return False
+    lane.xoff = 0
+    return True
+
+
+@compiled
+def take_from_switch(t: State, q: int) -> int:
+    """The first packet of queue q leaves the memory, and is not sent."""
+    k = take_from_memory(t, q)
+    group = packet_at(t, k).lane
+    if is_let_go_on(t, group):
+        request_pause_frame(t, group >> 3, group & 7)
     return k
 
 
@@ -249,7 +264,13 @@ def next_from_switch(t: State, p: int) -> int:
         return NONE
     if port_at(t, p).limited >> (q & 7) & 1:
         pay(t, q)
-    k = take_from_switch(t, q)
+    k = take_from_memory(t, q)
+    group = packet_at(t, k).lane
+    if is_let_go_on(t, group):
+        if group >> 3 == p:  # which is about to send this packet
+            request_pause_frame(t, p, group & 7)
+        else:
+            tell(t, group >> 3, group & 7)
     queue = queue_at(t, q)
     queue.forwarded_packets += 1
     queue.forwarded_bytes += packet_at(t, k).frame_bytes

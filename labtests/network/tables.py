@@ -144,7 +144,7 @@ TABLE_TYPES = {
         "widest_shift woken openings",  # the latter two since buckets were looked at: events.py
         "targets",  # columns of the route table
         "free_packet free_packets active_flows due",  # due: a port that may start now
-        "turn",  # the slot that woke last
+        "turn",  # the highest slot that has woken now
     ),
     "slot": _record("wakes before:32 after:32"),  # events.py
     "bucket": _record("head:32"),
@@ -200,14 +200,15 @@ TABLE_TYPES = {
     ),
     "lane": _record(
         "transitions headroom_drops buffer_drops",
+        "pool_limit pool_used",  # of the headroom pool
         by_lane=True,
         lines=(
             # of NICs, ingress_cells and peak_cells are bytes (receiving.py)
-            "ingress_cells peak_cells guaranteed_cells headroom_used:32 xoff:32 "
-            "alpha:f xoff_cells xon_offset_cells xon_cells",  # xoff_cells -1: dynamic
+            "ingress_cells peak_cells guaranteed_cells headroom_used xoff:8 "
+            "alpha:f xoff_cells xon_offset_cells",  # xoff_cells -1: dynamic
             # told: the pauses that the port has sent for this priority
             "told_since told_until told_ps pfc_tx_frames refresh_at "
-            "headroom_cells pool_limit pool_used:32 peak_headroom:32",
+            "headroom_cells peak_headroom xon_cells",
             "rx_packets tx_packets rx_bytes tx_bytes "
             "paused_until paused_since paused_ps pfc_rx_frames",
         ),

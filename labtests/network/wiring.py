@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from labtests.network.tables import OVERHEAD_BYTES
 
 LEAST_BITS_PER_S, MOST_BITS_PER_S = 10**6, 8 * 10**12
+MOST_OVERHEAD_BYTES, MOST_LENGTH_M = 2**20, 2 * 10**14
+"""The length: 1e6 s of propagation, far more than any network has; times are 62 bits of ps."""
 NS_PER_M = 5
 """Propagation in copper and fibre: 2e8 m/s (802.1Qbb Annex O uses the same)."""
 
@@ -48,6 +50,12 @@ class Cable:
             raise ValueError(f"not a share 0..1 of lost frames: {self.loss}")
         if not LEAST_BITS_PER_S <= self.rate_bits_per_s <= MOST_BITS_PER_S:
             raise ValueError(f"not a rate of 1M to 8T bit/s: {self.rate_bits_per_s}")
+        if not 0 <= self.overhead_bytes <= MOST_OVERHEAD_BYTES:
+            raise ValueError(
+                f"overhead of {self.overhead_bytes} bytes is not 0..{MOST_OVERHEAD_BYTES}"
+            )
+        if not 0 <= self.length_m <= MOST_LENGTH_M:
+            raise ValueError(f"length of {self.length_m} m is not 0..{MOST_LENGTH_M}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,22 @@ class TestLayoutOfTables:
         assert more.ecn.tolist() == [0, 1, 2, 3, 4, 0, 0, 0, 0]
 
 
+class TestSizes:
+    @pytest.mark.parametrize(
+        "column",
+        [
+            *("lane.headroom_used", "lane.peak_headroom", "lane.pool_used", "lane.pool_limit"),
+            *("lane.ingress_cells", "lane.peak_cells", "lane.headroom_cells", "lane.xoff_cells"),
+            *("queue.cells", "queue.peak_cells", "switch.used_cells", "switch.pool_used"),
+        ],
+    )
+    def test_a_terabyte_in_cells_of_a_byte_can_be_counted(self, column):
+        name, _, field = column.partition(".")
+        row = table(TABLE_TYPES[name], 1)
+        row[field] = 2**40
+        assert int(row[field][0]) == 2**40
+
+
 class TestWidthOfBuckets:
     @pytest.mark.parametrize("wider", [-6, -2, 3, 7])
     def test_the_order_of_events_does_not_depend_on_it(self, star, wider):

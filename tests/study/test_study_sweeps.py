@@ -326,6 +326,7 @@ def test_a_key_of_the_case_that_undoes_one_of_the_profile_is_a_mistake(sweep_fil
         "PROFILE", str(SMALL.with_name("small-profile.yaml"))
     )
     found = mistakes(sweep_file, both)
+    print(found)
     problem = "sets what profile.ecn.0.kmin_bytes sets: one of them would undo the other"
     assert [each.partition(".low_bytes: ")[2] for each in found] == [problem]
     apart = both.replace("kmin_bytes", "pmax_percent").replace("[20000, 30000]", "[1, 2]")
