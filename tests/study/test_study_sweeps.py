@@ -202,12 +202,13 @@ def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
     ("was", "becomes", "said"),
     [
         ("ecn.0.low_bytes", "ecn.0.low_byte", "vary.switch.ecn.0.low_byte: "),
-        ("ecn.0.low", "ecn.7.low", "there is no such key"),
+        ("ecn.0.low", "ecn.7.low", "there is no such key: 7: the list has 1 (0 to 0)"),
+        ("switch.ecn.0.low", "links.16.low", "there is no such key: 16: the list has 16 (0 to 15)"),
         ("[20000, 100000]", "[]", "must have at least 1 entry"),
         ("{values: [20000, 100000]}", "{from: 9, to: 2, steps: 3}", "9 is above to (2)"),
         ("{values: [20000, 100000]}", "{from: 0, to: 2, steps: 3, scale: log}", "above 0 on a log"),
         ("{values: [20000, 100000]}", "{from: 1, to: 2}", "a grid needs it"),
-        ("[20000, 100000]", "[-5]", "-5"),
+        ("[20000, 100000]", "[-5]", "-5: switch.ecn[0].low_bytes: must be at least 0"),
         ("incast-2-local", "incast-2-locall", "did you mean incast-2-local?"),
         ("incast-2-local", "incast-39-mixed", "does not fit"),
         ("latency_us", "latenz", "latenz is not measured"),
@@ -234,6 +235,12 @@ def test_mistakes_of_all_kinds_are_said_at_once(sweep_file):
     found = " ".join(mistakes(sweep_file, text.replace("latency_us", "latenz")))
     for each in ("low_bytes: -5", "9 is above to (2)", "no pattern incast-2-locall", "latenz is"):
         assert each in found
+
+
+def test_a_point_that_failed_says_which_key_was_out_of_its_bounds(sweep_file, tmp_path):
+    sweep_file.write_text(sweep_file.read_text().replace("[20000, 100000]", "[1, -5, 2]"))
+    shown = run(sweep_file, "--out", tmp_path / "out", "--jobs", 1)
+    assert "switch.ecn[0].low_bytes: must be at least 0" in shown.stdout
 
 
 def test_points_that_come_out_the_same_are_one(sweep_file):
