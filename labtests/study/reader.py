@@ -218,6 +218,9 @@ def _check_keys(
 ) -> None:
     """Each key alone, with its first and last value: unknown keys and values that cannot be."""
     for key, part in vary.items():
+        if key == "seed":
+            mistakes.add(("vary", key), "a run has one of `seeds`: list them there", key=True)
+            continue
         if part.values is not None:
             tried = {json.dumps(value): value for value in (part.values[0], part.values[-1])}
         else:

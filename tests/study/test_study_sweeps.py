@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from labtests.study import tables, varying
 from labtests.study.form import SweepFile
 from labtests.study.ledger import FILE, StudyLedger, rows_of
 from labtests.study.reader import load
-from labtests.study.working import Task, workers
+from labtests.study.working import LocalWorkers, Task, workers
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "docs" / "studies" / "small.yaml"
@@ -143,6 +144,15 @@ def _is_bad(_):
     raise ValueError("no such thing")
 
 
+def test_closed_workers_leave_no_thread_that_wakes_a_closed_pipe_at_the_end():
+    at = LocalWorkers(1)
+    assert dict(at.outcomes([Task("fine", dict, ())])) == {"fine": {}}
+    before = set(threading.enumerate())
+    at.close()
+    left = [each.name for each in set(threading.enumerate()) & before if "Executor" in repr(each)]
+    assert left == []
+
+
 def test_a_killed_worker_and_a_bad_point_stop_nothing(tmp_path):
     mark = tmp_path / "mark"
     tasks = [
@@ -211,6 +221,7 @@ def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
         ("[20000, 100000]", "[-5]", "-5: switch.ecn[0].low_bytes: must be at least 0"),
         ("incast-2-local", "incast-2-locall", "did you mean incast-2-local?"),
         ("incast-2-local", "incast-39-mixed", "does not fit"),
+        ("switch.ecn.0.low_bytes", "seed", "vary.seed: a run has one of `seeds`: list them there"),
         ("latency_us", "latenz", "latenz is not measured"),
         ("name: tiny", "name: tiny\nmethod: random", "random needs it"),
         ("name: tiny", "name: tiny\nmethodd: random", "methodd"),
