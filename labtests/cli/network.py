@@ -138,14 +138,33 @@ def _replicated(
 
 
 def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Raises LabError for a file that cannot be written: behind all that can be."""
+    unwritten = []
+    for write in (_plot, _write_tables):
+        try:
+            write(runs, options)
+        except LabError as error:
+            unwritten.append(str(error))
+    _say(runs, options)
+    if unwritten:
+        raise LabError("\n".join(unwritten))
+
+
+def _plot(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["plot"] is not None:
         words = {"width_mm": options["width_mm"], "caption": options["caption"]}
         write_figure(options["plot"], simulation("network.cases.plotting").svg(runs[0], **words))
+
+
+def _write_tables(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["tables"] is not None:
         tidy = simulation("network.cases.tidy")
         made = tidy.tables(runs)
         for file in tidy.write_tables(made, options["tables"], parquet=options["parquet"]):
             tell(str(file))
+
+
+def _say(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["as_json"]:
         plain = [figures.plain() for figures in runs]
         say(json.dumps(plain if options["seeds"] else plain[0], indent=1))

@@ -96,8 +96,9 @@ def _note(detail: ErrorDetails, form: type[BaseModel], mistakes: Mistakes) -> No
 
 
 def _in_file(path: Path, mistakes: Mistakes) -> Path:
-    """Without list positions that validation added (a role's single text became a list)."""
-    while path and path not in mistakes.places:
+    """Without list positions that validation added (a role's single text became a list). A tree
+    that is of no file has no places to look at."""
+    while mistakes.places and path and path not in mistakes.places:
         path = path[:-1]
     return path
 

@@ -7,8 +7,10 @@ the interval of CNPs; and an egress queue that two ports fill has to be able to 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from labtests.core.errors import WrongOption
@@ -109,6 +111,21 @@ def _within(name: str, low: float, high: float, *, powers: bool) -> SearchRange:
         kind = "power of two" if powers else "whole number"
         raise WrongOption(f"--bound {name}: from {low:.9g} to {high:.9g}: no {kind} is in between")
     return SearchRange(least, most, powers=powers)
+
+
+def anywhere(ranges: Mapping[str, SearchRange], many: int) -> Iterator[dict[str, float]]:
+    """Settings of all sorts: all combinations of the ends of the ranges, then random ones."""
+    dice = random.Random(1)
+    shares = [*product((0.0, 1.0), repeat=len(ranges))]
+    shares += [tuple(dice.random() for _ in ranges) for _ in range(many)]
+    for each in shares:
+        yield {key: _at(of, share) for (key, of), share in zip(ranges.items(), each, strict=True)}
+
+
+def _at(of: SearchRange, share: float) -> float:
+    """The value at a share 0..1 of a range, on a log scale."""
+    exponent = math.log2(of.low) + share * math.log2(of.high / of.low)
+    return 2.0 ** round(exponent) if of.powers else round(2.0**exponent)
 
 
 def outside(ranges: Mapping[str, SearchRange], values: Mapping[str, float]) -> Sequence[str]:

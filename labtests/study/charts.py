@@ -11,11 +11,11 @@ from labtests.core.drawing import (
     BLUE,
     GREY,
     PAPER,
-    SKY,
     VERMILION,
     Axis,
     Panel,
     Parts,
+    Point,
     box,
     ceiling,
     note,
@@ -25,7 +25,7 @@ from labtests.core.drawing import (
 )
 
 LEFT, TOP, WIDE, HIGH = 200.0, 80.0, 500.0, 300.0
-MOST_SLICES, MOST_WRITTEN_OUT = 10, 1e9
+MOST_SLICES, MOST_WRITTEN_OUT, MOST_DOTS = 10, 1e9, 2000
 PALE, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 
@@ -85,18 +85,39 @@ def _shade(share: float) -> str:
 
 
 def front(points: pd.DataFrame, best: pd.DataFrame, names: tuple[str, str]) -> str:
-    """All points by two measures, and those that no other one beats."""
+    """All points by two measures; those that no other one beats have a sign of their own, also in
+    grey print."""
     axes = []
     for name in names:
         low, high = float(points[name].min()), float(points[name].max())
         axes.append(_axis(name, low, high))
     panel = Panel(left=90, top=TOP, width=640, height=HIGH, x=axes[0], y=axes[1])
+    others = points.drop(best.index)
+    some = others.iloc[:: max(1, len(others) // MOST_DOTS)]
     parts = panel.frame()
-    some = points.iloc[:: max(1, len(points) // 2000)]
-    for of, colour in ((some, SKY), (best, VERMILION)):
-        parts += panel.dots(of[list(names)].itertuples(index=False, name=None), colour)
-    words = f"{len(points)} points; {len(best)} that no other one beats are red"
-    return sheet(TOP + HIGH + 50, f"{names[1]} against {names[0]}", words, parts)
+    for of, sign in ((some, _ring), (best, _diamond)):
+        for point in of[list(names)].itertuples(index=False, name=None):
+            parts.append(sign(panel.at(*point)))
+    many = f"{len(others)} other point{'s' if len(others) != 1 else ''}"
+    keys = ((_diamond, f"{len(best)} that no other one beats"), (_ring, many))
+    for place, (sign, words) in enumerate(keys):
+        at = (26 + 220 * place, 46)
+        parts += [sign(at), text((at[0] + 10, at[1] + 4), words, GREY)]
+    return sheet(TOP + HIGH + 50, f"{names[1]} against {names[0]}", "", parts)
+
+
+def _ring(at: Point) -> str:
+    return (
+        f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4" fill="none" stroke="{BLUE}" '
+        'stroke-width="1.2"/>'
+    )
+
+
+def _diamond(at: Point) -> str:
+    x, y = at
+    corners = ((x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y))
+    path = " ".join(f"{one:.1f},{other:.1f}" for one, other in corners)
+    return f'<polygon points="{path}" fill="{VERMILION}"/>'
 
 
 def _axis(name: str, low: float, high: float) -> Axis:

@@ -245,6 +245,9 @@ def _check_keys(
 ) -> None:
     """Each key alone, with its first and last value: unknown keys and values that cannot be."""
     for key, part in vary.items():
+        if key == "seed":
+            mistakes.add(("vary", key), "a run has one of `seeds`: list them there", key=True)
+            continue
         tried = {json.dumps(value): value for value in _ends(part)}
         for value in tried.values():
             problem = base.problem_of_key(key, value, on_lab=on_lab)

@@ -18,6 +18,8 @@ def with_value(tree: Any, path: Path, value: Any) -> Any:
         return value
     first, rest = path[0], path[1:]
     if isinstance(tree, list) and isinstance(first, int):
+        if first >= len(tree):
+            raise LookupError(f"{first}: the list has {len(tree)} (0 to {len(tree) - 1})")
         return [*tree[:first], with_value(tree[first], rest, value), *tree[first + 1 :]]
     if tree is not None and not isinstance(tree, dict):
         raise LookupError(f"{first} is not there")

@@ -20,6 +20,7 @@ from labtests.study.bounds import (
     KMIN,
     PMAX,
     SearchRange,
+    anywhere,
     broken,
     outside,
     rate_gbit_per_s,
@@ -121,7 +122,20 @@ class Search:
                 "same command"
             ) from error
 
+    def _expect_sound(self) -> None:
+        """Raises WrongOption: every setting within the bounds breaks a rule. Nothing is run."""
+        for values in anywhere(self._plan.ranges, MOST_REFUSED):
+            rules = self._rules(values)
+            if not rules:
+                return
+        raise WrongOption(
+            f"no setting within these bounds keeps all rules; the last one tried: {rules[0]}\n"
+            "  remedy: other bounds (--bound), or another profile"
+        )
+
     def _searched(self) -> list[TriedSetting]:
+        if self._plan.trials:
+            self._expect_sound()
         began, tried = time.monotonic(), self._before()
         most, refused = self._plan.trials + len(starts(self._bench.base)), 0
         while len(tried) < most and not self._over(began):

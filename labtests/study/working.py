@@ -99,12 +99,11 @@ def _pool(count: int) -> ProcessPoolExecutor:
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
+    """Its thread has ended, too: one that is left is woken at the end of Python by a pipe that it
+    may be closing just then ("Bad file descriptor")."""
+    for process in list((pool._processes or {}).values()):
         process.terminate()
-    for process in processes:
-        process.join()
+    pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _flow(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from labtests.core.errors import InventoryError
+from labtests.core.errors import InventoryError, LabError
 from labtests.core.figure_file import check_name, write_figure
 from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
@@ -111,16 +111,14 @@ def topology(ctx: click.Context, /, **options: Any) -> None:
         progress=lambda text: tell(f"topology: {text}"),
     )
     found, tried = _tried(found, base, options)
-    if options["plot"] is not None:
-        _make_folder_of(options["plot"])
-        from labtests.topology.drawing import svg
-
-        write_figure(options["plot"], svg(found))
+    undrawn = _drawn(found, options["plot"])
     if options["as_json"]:
         say(json.dumps({**wording.plain(found), **tried}, indent=1))
     else:
         for line in (*wording.lines(found), *wording.tried(tried)):
             say(line)
+    if undrawn is not None:
+        raise undrawn
     ctx.exit(0 if found.free and not tried.get("random_loads_locked") else 1)
 
 
@@ -179,6 +177,20 @@ def _tried(
         )
         shown |= {"random_loads": tried, "random_loads_locked": len(locked)}
     return found, shown
+
+
+def _drawn(found: Any, file: Path | None) -> LabError | None:
+    """Why there is no drawing, to be said behind the answer: that may have taken hours."""
+    if file is None:
+        return None
+    from labtests.topology.drawing import svg
+
+    try:
+        _make_folder_of(file)
+        write_figure(file, svg(found))
+    except LabError as error:
+        return error
+    return None
 
 
 def _make_folder_of(file: Path) -> None:

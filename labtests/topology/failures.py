@@ -283,12 +283,12 @@ def _apart(fabric: Fabric, hops: Hops, source: int, root: int) -> bool:
 def _straight(fabric: Fabric, hops: Hops, out: int, end: tuple[int, set[int]]) -> Iterator[int]:
     """The switches of a way that begins with a channel, around used ones."""
     root, used = end
-    here = fabric.heads[out]
-    while here not in used:
+    here: int | None = fabric.heads[out]
+    if here in used:
+        return
+    while here is not None:
         yield here
         if here == root:
             return
         further = (fabric.heads[c] for c in hops[here])
-        here = next((each for each in further if each not in used), here)
-        if here in used:
-            return
+        here = next((each for each in further if each not in used), None)

@@ -116,6 +116,19 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
         assert answer.exit_code == 2
 
 
+def test_a_file_that_cannot_be_written_takes_nothing_else_with_it(tmp_path: Path) -> None:
+    """A run of hours is shown, whatever its figure's disk is like."""
+    file, no_folder = tmp_path / "small.yaml", tmp_path / "file"
+    file.write_text(SMALL, encoding="utf-8")
+    no_folder.write_text("", encoding="utf-8")
+    more = ["--plot", str(no_folder / "x.svg"), "--tables", str(tmp_path / "made")]
+    answer = CliRunner().invoke(main, ["network", "run", str(file), *more], prog_name="labtests")
+    assert answer.exit_code == 2
+    assert "total goodput" in answer.stdout
+    assert (tmp_path / "made" / "flows.csv").exists()
+    assert f"{no_folder / 'x.svg'} cannot be written" in answer.stderr
+
+
 def test_rates_and_alpha_over_time_are_those_of_the_limiter() -> None:
     figures = run(load(DOCS / "cases" / "incast.yaml"))
     first = figures.flows[0]

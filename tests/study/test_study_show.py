@@ -175,6 +175,16 @@ def test_random_points_that_are_few_say_nothing_of_what_matters():
     assert tables.too_few(_drawn(1, 16), ["a", "b"]) == ""
 
 
+def test_a_front_is_told_from_the_other_points_without_colours():
+    points = pd.DataFrame({"throughput": [1.0, 0.9, 0.8], "latency_us": [9.0, 5.0, 6.0]})
+    drawn = charts.front(points, points.iloc[:2], ("throughput", "latency_us"))
+    assert drawn.count("<polygon") == 2 + 1  # and in the key of the signs
+    assert drawn.count("<circle") == 1 + 1
+    assert " red" not in drawn
+    assert "2 that no other one beats" in drawn
+    assert "1 other point" in drawn
+
+
 def test_a_missed_goal_is_a_word_too_and_its_figure_is_beside_the_bound():
     svg = charts.ranks([("slow", 0.94), ("fine", 0.99)], 0.95, "throughput", high=True)
     assert ">0.94 missed<" in svg  # red and blue are the same grey

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from labtests.study import tables, varying
 from labtests.study.form import SweepFile
 from labtests.study.ledger import FILE, StudyLedger, rows_of
 from labtests.study.reader import load
-from labtests.study.working import Task, workers
+from labtests.study.working import LocalWorkers, Task, workers
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "docs" / "studies" / "small.yaml"
@@ -148,6 +149,15 @@ def _is_bad(_):
     raise ValueError("no such thing")
 
 
+def test_closed_workers_leave_no_thread_that_wakes_a_closed_pipe_at_the_end():
+    at = LocalWorkers(1)
+    assert dict(at.outcomes([Task("fine", dict, ())])) == {"fine": {}}
+    before = set(threading.enumerate())
+    at.close()
+    left = [each.name for each in set(threading.enumerate()) & before if "Executor" in repr(each)]
+    assert left == []
+
+
 def test_a_killed_worker_and_a_bad_point_stop_nothing(tmp_path):
     mark = tmp_path / "mark"
     tasks = [
@@ -207,14 +217,16 @@ def test_a_full_disk_is_said_and_what_was_before_is_kept(tmp_path):
     ("was", "becomes", "said"),
     [
         ("ecn.0.low_bytes", "ecn.0.low_byte", "vary.switch.ecn.0.low_byte: "),
-        ("ecn.0.low", "ecn.7.low", "there is no such key"),
+        ("ecn.0.low", "ecn.7.low", "there is no such key: 7: the list has 1 (0 to 0)"),
+        ("switch.ecn.0.low", "links.16.low", "there is no such key: 16: the list has 16 (0 to 15)"),
         ("[20000, 100000]", "[]", "must have at least 1 entry"),
         ("{values: [20000, 100000]}", "{from: 9, to: 2, steps: 3}", "9 is above to (2)"),
         ("{values: [20000, 100000]}", "{from: 0, to: 2, steps: 3, scale: log}", "above 0 on a log"),
         ("{values: [20000, 100000]}", "{from: 1, to: 2}", "a grid needs it"),
-        ("[20000, 100000]", "[-5]", "-5"),
+        ("[20000, 100000]", "[-5]", "-5: switch.ecn[0].low_bytes: must be at least 0"),
         ("incast-2-local", "incast-2-locall", "did you mean incast-2-local?"),
         ("incast-2-local", "incast-39-mixed", "does not fit"),
+        ("switch.ecn.0.low_bytes", "seed", "vary.seed: a run has one of `seeds`: list them there"),
         ("latency_us", "latenz", "latenz is not measured"),
         ("name: tiny", "name: tiny\nmethod: random", "random needs it"),
         ("name: tiny", "name: tiny\nmethodd: random", "methodd"),
@@ -239,6 +251,12 @@ def test_mistakes_of_all_kinds_are_said_at_once(sweep_file):
     found = " ".join(mistakes(sweep_file, text.replace("latency_us", "latenz")))
     for each in ("low_bytes: -5", "9 is above to (2)", "no pattern incast-2-locall", "latenz is"):
         assert each in found
+
+
+def test_a_point_that_failed_says_which_key_was_out_of_its_bounds(sweep_file, tmp_path):
+    sweep_file.write_text(sweep_file.read_text().replace("[20000, 100000]", "[1, -5, 2]"))
+    shown = run(sweep_file, "--out", tmp_path / "out", "--jobs", 1)
+    assert "switch.ecn[0].low_bytes: must be at least 0" in shown.stdout
 
 
 def test_points_that_come_out_the_same_are_one(sweep_file):
@@ -321,12 +339,10 @@ def test_a_figure_that_is_everywhere_the_same_is_explained_by_nothing():
 
 def test_a_key_of_the_case_that_undoes_one_of_the_profile_is_a_mistake(sweep_file):
     text = sweep_file.read_text()
-    vary = "profile: PROFILE\nvary:\n  profile.ecn.0.kmin_bytes: {values: [20000, 30000]}\n  "
-    both = text.replace("vary:\n", vary.lstrip()).replace(
-        "PROFILE", str(SMALL.with_name("small-profile.yaml"))
-    )
+    profile = SMALL.with_name("small-profile.yaml")
+    vary = f"profile: {profile}\nvary:\n  profile.ecn.0.kmin_bytes: {{values: [20000, 30000]}}\n"
+    both = text.replace("vary:\n", vary)
     found = mistakes(sweep_file, both)
-    print(found)
     problem = "sets what profile.ecn.0.kmin_bytes sets: one of them would undo the other"
     assert [each.partition(".low_bytes: ")[2] for each in found] == [problem]
     apart = both.replace("kmin_bytes", "pmax_percent").replace("[20000, 30000]", "[1, 2]")

@@ -203,6 +203,25 @@ def test_a_scheduler_that_is_not_there_is_said(case, tmp_path):
     assert "no scheduler answers" in shown.stderr
 
 
+@pytest.mark.parametrize(
+    ("bounds", "rule"),
+    [
+        (("kmin=6000:7000", "kmax=3000:4000"), "high_bytes: is less than low_bytes"),
+        (("headroom=1:2",), "headroom-too-small"),
+    ],
+)
+def test_bounds_without_a_sound_setting_are_said_before_anything_is_run(
+    case, tmp_path, bounds, rule
+):
+    more = [word for each in bounds for word in ("--bound", each)]
+    shown = run(*options(case, tmp_path / "out", *more))
+    assert shown.exit_code == 2
+    assert "no setting within these bounds keeps all rules; the last one tried: " in shown.stderr
+    assert rule in shown.stderr
+    assert "setting 1" not in shown.stderr
+    assert rows_of(tmp_path / "out") == []
+
+
 def test_bounds_that_contradict_are_said(large):
     case, profile = case_of(large.tree({}), "case"), large.profile({})
     with pytest.raises(WrongOption, match="--bound increase: this profile has no such variable"):

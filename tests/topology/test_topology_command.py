@@ -87,6 +87,15 @@ def test_the_picture_has_the_cycle_as_arrows(tmp_path):
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_a_picture_that_cannot_be_written_does_not_take_the_answer_with_it(tmp_path):
+    (tmp_path / "file").write_text("")
+    more = ["--failures", 0, "--no-convergence", "--plot", tmp_path / "file" / "x.svg"]
+    shown = run(RING, *more)
+    assert shown.exit_code == 2
+    assert "1. steady state" in shown.stdout
+    assert "cannot be written" in shown.stderr
+
+
 def test_a_cycle_is_tried_and_its_cases_are_kept(tmp_path):
     case = tmp_path / "two.yaml"
     options = ("--check", "--failures", 0, "--prove", "--cases", tmp_path / "kept")

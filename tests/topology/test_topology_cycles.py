@@ -135,6 +135,16 @@ def test_three_ways_are_proof_against_two_failures_and_two_are_not():
     assert (survey.how, survey.broken) == ("proven", 0)
 
 
+@pytest.mark.timeout(20)
+def test_two_ways_that_meet_again_in_one_core_switch_end():
+    names = ["leaf0", "agg0", "agg1", "core", "agg2", "agg3", "leaf1"]
+    ends = [("leaf0", "agg0"), ("leaf0", "agg1"), ("leaf1", "agg2"), ("leaf1", "agg3")]
+    ends += [(agg, "core") for agg in names if agg.startswith("agg")]
+    narrow = fabric("narrow", names, ends, {"h0": "leaf0", "h1": "leaf1"})
+    assert not redundant(narrow)
+    assert answer(narrow, failures=2, convergence=False).free
+
+
 def test_up_down_is_proven_whatever_fails():
     survey = Surveyor(fabric=clos(4, ways="up-down")).survey(2)
     assert (survey.how, survey.broken) == ("proven", 0)
