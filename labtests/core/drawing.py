@@ -22,16 +22,26 @@ Point = tuple[float, float]
 Parts = list[str]
 
 
-def sheet(height: float, title: str, subtitle: str, parts: Iterable[str]) -> str:
-    """The whole picture: what it shows as its title, how it was made below that."""
+UNTITLED_TOP = 34
+"""Where a picture without its title begins."""
+
+
+def sheet(
+    height: float, title: str, subtitle: str, parts: Iterable[str], *, titled: bool = True
+) -> str:
+    """The whole picture: what it shows as its title, how it was made below that; for a paper, whose
+    text says both, without them (`titled` False)."""
+    top = 0 if titled else UNTITLED_TOP
+    paper = f'width="{WIDTH:g}" height="{height - top:g}" fill="{PAPER}"/>'
+    paper = f"<rect {paper}" if titled else f'<rect y="{top}" {paper}'
+    heading = f'<text x="20.0" y="30.0" font-size="17" font-weight="bold">{escape(title)}</text>'
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {WIDTH:g} {height - top:g}" '
             f'role="img" aria-label="{escape(title)}" font-family="sans-serif" '
             f'font-size="{FONT:g}" fill="{BLACK}">',
-            f'<rect width="{WIDTH:g}" height="{height:g}" fill="{PAPER}"/>',
-            f'<text x="20.0" y="30.0" font-size="17" font-weight="bold">{escape(title)}</text>',
-            text((20, 50), subtitle, GREY),
+            paper,
+            *((heading, text((20, 50), subtitle, GREY)) if titled else ()),
             *parts,
             "</svg>",
             "",

@@ -10,7 +10,8 @@ from types import FrameType
 
 _OTHERS = (signal.SIGTERM, signal.SIGHUP)  # a cancelled job, a dropped ssh
 
-TOGETHER_S = 1.0
+TOGETHER_S, TWICE_S = 1.0, 0.1
+"""Nobody presses a key twice so fast."""
 
 
 @contextmanager
@@ -93,11 +94,13 @@ def _interrupt(number: int, _: object) -> None:
 def _a_second_ctrl_c(first: int) -> Callable[[int, FrameType | None], None]:
     """What a SIGINT does after that first signal. Signals that come together are handled in the
     order of their numbers, so a SIGINT right after a SIGHUP or SIGTERM may be older: it is part of
-    the same cancelling, and nobody's second Ctrl-C."""
+    the same cancelling, and nobody's second Ctrl-C. So is a SIGINT at once after another: `timeout
+    -s INT` sends one to the process and one to its group."""
     begun_s = time.monotonic()
+    same_s = TWICE_S if first == signal.SIGINT else TOGETHER_S
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if first == signal.SIGINT or time.monotonic() - begun_s > TOGETHER_S:
+        if time.monotonic() - begun_s > same_s:
             signal.default_int_handler(number, frame)
 
     return interrupt

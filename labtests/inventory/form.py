@@ -25,8 +25,6 @@ NO_SECRETS = (
 
 
 Form = TypeVar("Form", bound=BaseModel)
-MOST_EXACT = 2**53
-"""Floats above it are not exact."""
 
 
 def check_form(tree: object, mistakes: Mistakes) -> TestbedFile | None:
@@ -60,7 +58,7 @@ def _made_whole(found: list[ErrorDetails], tree: object) -> bool:
     for detail in found:
         number = detail["input"]
         if detail["type"] == "int_type" and isinstance(number, float) and number.is_integer():
-            made |= abs(number) <= MOST_EXACT and _put(tree, detail["loc"], int(number))
+            made |= _put(tree, detail["loc"], int(number))
     return made
 
 

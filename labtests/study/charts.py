@@ -29,7 +29,7 @@ MOST_SLICES, MOST_WRITTEN_OUT, MOST_DOTS = 10, 1e9, 2000
 PALE, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 
-def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str) -> str:
+def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str, *, titled: bool = True) -> str:
     """The mean of a measure over two keys, each cut into slices where it has many values."""
     xs, ys = (_labelled(points[key]) for key in keys)
     cells = points[name].groupby([ys.to_numpy(), xs.to_numpy()]).mean()
@@ -55,7 +55,9 @@ def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str) -> str:
         parts.append(text(at, _named(points[keys[0]], x), align="middle"))
     parts.append(text((LEFT + WIDE / 2, TOP + HIGH + 38), keys[0], align="middle"))
     parts.append(text((20, TOP - 10), keys[1]))
-    return sheet(TOP + HIGH + 50, name, "means; darker is more", parts)
+    if not titled:
+        parts.append(text((LEFT + WIDE, TOP - 10), name, align="end"))
+    return sheet(TOP + HIGH + 50, name, "means; darker is more", parts, titled=titled)
 
 
 def _labelled(column: Any) -> Any:
@@ -84,7 +86,9 @@ def _shade(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def front(points: pd.DataFrame, best: pd.DataFrame, names: tuple[str, str]) -> str:
+def front(
+    points: pd.DataFrame, best: pd.DataFrame, names: tuple[str, str], *, titled: bool = True
+) -> str:
     """All points by two measures; those that no other one beats have a sign of their own, also in
     grey print."""
     axes = []
@@ -103,7 +107,8 @@ def front(points: pd.DataFrame, best: pd.DataFrame, names: tuple[str, str]) -> s
     for place, (sign, words) in enumerate(keys):
         at = (26 + 220 * place, 46)
         parts += [sign(at), text((at[0] + 10, at[1] + 4), words, GREY)]
-    return sheet(TOP + HIGH + 50, f"{names[1]} against {names[0]}", "", parts)
+    title = f"{names[1]} against {names[0]}"
+    return sheet(TOP + HIGH + 50, title, "", parts, titled=titled)
 
 
 def _ring(at: Point) -> str:

@@ -148,16 +148,17 @@ def _table_name(ctx: click.Context, option: click.Parameter, value: Path | None)
     show_default=True,
     help="Kind of --figures.",
 )
-def show(
-    folder: Path, table: Path | None, page: Path | None, figures: Path | None, kind: str
-) -> None:
+@click.option("--caption", is_flag=True, help="With titles on --figures.")
+def show(folder: Path, table: Path | None, page: Path | None, **drawn: Any) -> None:
     """Show what a sweep has found.
 
     Best points, what matters, what works together."""
     commands = _room("command")
     for line in commands.shown(folder, table, page):
         say(line)
-    for line in commands.drawn(folder, figures, kind) if figures is not None else ():
+    if drawn["figures"] is None:
+        return
+    for line in commands.drawn(folder, drawn["figures"], drawn["kind"], titled=drawn["caption"]):
         say(line)
 
 

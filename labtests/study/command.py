@@ -132,9 +132,9 @@ def _matters(points: Any, keys: list[str], name: str) -> Iterator[str]:
         yield f"together: {one} with {other} {share:.0%} more than each alone"
 
 
-def drawn(folder: Path, figures: Path, kind: str) -> Iterator[str]:
+def drawn(folder: Path, figures: Path, kind: str, *, titled: bool) -> Iterator[str]:
     """The maps and fronts of a folder's runs as files. Raises LabError."""
-    for name, svg in page.drawings(kept(folder).rows).items():
+    for name, svg in page.drawings(kept(folder).rows, titled=titled).items():
         yield str(in_folder(figures, name, kind, svg))
 
 

@@ -33,12 +33,13 @@ def of_sweep(name: str, rows: Sequence[Row]) -> str:
     )
 
 
-def drawings(rows: Sequence[Row]) -> dict[str, str]:
-    """The maps and fronts of a sweep, by a name for their files."""
+def drawings(rows: Sequence[Row], *, titled: bool) -> dict[str, str]:
+    """The maps and fronts of a sweep, by a name for their files; with titles, or without."""
     points, keys, names = tables.by_point(rows)
     known = _known(points, names)
-    maps = {f"map-{each}": _map(points, keys, each) for each in known}
-    return {name: svg for name, svg in maps.items() if svg} | _fronts(points, known)
+    maps = {f"map-{each}": _map(points, keys, each, titled=titled) for each in known}
+    fronts = _fronts(points, known, titled=titled)
+    return {name: svg for name, svg in maps.items() if svg} | fronts
 
 
 def _known(points: pd.DataFrame, names: list[str]) -> list[str]:
@@ -63,21 +64,24 @@ def _measure(
     }
 
 
-def _map(points: pd.DataFrame, keys: list[str], name: str) -> str:
+def _map(points: pd.DataFrame, keys: list[str], name: str, *, titled: bool = True) -> str:
     """Over the two keys that matter most; empty where fewer vary."""
     found = tables.matters(points, keys, name)
     varied = [key for key in found.alone if points[key].nunique() > 1]
-    return charts.heat_map(points, (varied[0], varied[1]), name) if len(varied) > 1 else ""
+    if len(varied) < 2:
+        return ""
+    return charts.heat_map(points, (varied[0], varied[1]), name, titled=titled)
 
 
-def _fronts(points: pd.DataFrame, names: list[str]) -> dict[str, str]:
+def _fronts(points: pd.DataFrame, names: list[str], *, titled: bool = True) -> dict[str, str]:
     """Of each measure against the first one that the other end of it works against."""
     found = {}
     for number, one in enumerate(names[:3]):
         for other in names[number + 1 : 3]:
             whole = points.dropna(subset=[one, other])
             best = tables.pareto(whole, (one, other))
-            found[f"front-{one}-{other}"] = charts.front(whole, best, (one, other))
+            svg = charts.front(whole, best, (one, other), titled=titled)
+            found[f"front-{one}-{other}"] = svg
     return found
 
 

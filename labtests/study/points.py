@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -102,7 +103,12 @@ def ran(base: Base, job: StudyJob, measure: Sequence[str]) -> dict[str, Any]:
         case = case_of(base.tree(job.values, job.pattern), "case")
         found: dict[str, Any] = {"measured": measured(case, job.seed, measure)}
     except InventoryError as error:
-        found = {"failed": "; ".join(error.mistakes[:3])}
+        found = {"failed": "; ".join(map(_without_place, error.mistakes[:3]))}
     except (LabError, LookupError, TypeError, ValueError, MemoryError) as error:
         found = {"failed": f"{type(error).__name__}: {error}"}
     return {**found, "took_s": round(time.monotonic() - began, 4)}
+
+
+def _without_place(mistake: str) -> str:
+    """A point is in no file: no file, line and column."""
+    return re.sub(r"^\w+:\d+:\d+: ", "", mistake)

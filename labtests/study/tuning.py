@@ -236,7 +236,7 @@ class Search:
         best = min(tried, key=lambda each: each.short)
         last = tried[-1]
         self._told(
-            f"setting {len(tried)} ({last.name}): misses {last.short[0]} goals, "
+            f"setting {len(tried)} ({last.name}): misses {last.short[0]} of {len(MEASURES)} goals, "
             f"short by {last.short[1]:.2f}; best so far {best.short[1]:.2f} ({best.name})"
         )
 

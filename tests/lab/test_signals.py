@@ -27,8 +27,9 @@ def test_a_ctrl_c_that_came_with_a_hang_up_does_not_stop_the_putting_back() -> N
 
 
 def test_another_ctrl_c_stops_the_putting_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert raised(signal.SIGINT, signal.SIGTERM, signal.SIGINT) == ["SIGINT", "SIGINT"]
     monkeypatch.setattr(signals, "TOGETHER_S", 0.0)
+    monkeypatch.setattr(signals, "TWICE_S", 0.0)
+    assert raised(signal.SIGINT, signal.SIGTERM, signal.SIGINT) == ["SIGINT", "SIGINT"]
     assert raised(signal.SIGTERM, signal.SIGHUP, signal.SIGINT) == ["SIGTERM", "SIGINT"]
 
 
@@ -36,3 +37,8 @@ def test_handlers_are_as_before_afterwards() -> None:
     before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     raised(signal.SIGTERM)
     assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_two_at_once_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "TWICE_S", 60.0)
+    assert raised(signal.SIGINT, signal.SIGINT) == ["SIGINT"]

@@ -106,7 +106,11 @@ def test_show_names_the_best_and_what_matters(sweep_file, tmp_path):
     files = sorted((tmp_path / "figures").iterdir())
     assert drawn.stdout.endswith("".join(f"{file}\n" for file in reversed(files)))
     assert all(file.read_text().startswith("<svg ") for file in files)
-    assert "front-throughput-latency_us.svg" in [file.name for file in files]
+    front = tmp_path / "figures" / "front-throughput-latency_us.svg"
+    assert ">latency_us against throughput<" not in front.read_text()
+    run("show", tmp_path / "out", "--figures", tmp_path / "titled", "--as", "svg", "--caption")
+    titled = tmp_path / "titled" / front.name
+    assert ">latency_us against throughput<" in titled.read_text()
 
 
 def test_a_sweep_that_is_killed_at_any_time_goes_on_where_it_was(sweep_file, tmp_path):

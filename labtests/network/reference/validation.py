@@ -144,8 +144,8 @@ def _spread(
         try:
             for number in range(len(tasks)):
                 yield futures[number].result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        finally:  # with its thread: at the end of Python one that is left meets a closed pipe
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 _worker: Worker | None = None
