@@ -1,7 +1,7 @@
 """Frames at the far ends of wires: received, each at its time, by NICs and switches."""
 
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import schedule, set_up
+from labtests.network.events import arrival_slot, schedule, set_up
 from labtests.network.hosting import receive_at_host
 from labtests.network.impairments import is_damaged
 from labtests.network.packets import free_packet
@@ -67,7 +67,7 @@ def arrive(t: State, p: int) -> None:
     elif port.planned != NONE:
         at = port.planned_at
     if at != NEVER:
-        set_up(t, clock_at(t, 0).ports + p, at)
+        set_up(t, arrival_slot(t, p), at)
     if not port.silence:
         receive(t, p, k)
 
@@ -93,7 +93,7 @@ def break_silence(t: State, p: int) -> None:
     port.silence = 0
     port.loud_head = NONE
     if port.wire_head != NONE:
-        schedule(t, clock_at(t, 0).ports + p, packet_at(t, port.wire_head).at)
+        schedule(t, arrival_slot(t, p), packet_at(t, port.wire_head).at)
 
 
 @compiled
@@ -109,4 +109,4 @@ def lose_wire(t: State, p: int) -> None:
         free_packet(t, k)
     port.loud_head = NONE
     port.silence = 0
-    schedule(t, clock_at(t, 0).ports + p, NEVER)
+    schedule(t, arrival_slot(t, p), NEVER)

@@ -269,6 +269,18 @@ def wake_port(t: State, p: int) -> None:
 
 
 @inlined
+def arrival_slot(t: State, p: int) -> int:
+    """The calendar slot of the far end of port p."""
+    return int(clock_at(t, 0).ports + p)
+
+
+@inlined
+def flow_slot(t: State, f: int) -> int:
+    """The calendar slot of flow f's timers."""
+    return int(3 * clock_at(t, 0).ports + 2 * f)
+
+
+@inlined
 def timer_slot(t: State, p: int) -> int:
     """The calendar slot of port p's timers (timers.py)."""
     return int(2 * clock_at(t, 0).ports + p)

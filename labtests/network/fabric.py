@@ -10,6 +10,7 @@ import numpy as np
 from labtests.core.headroom import HeadroomLink, enough_headroom, headroom_for
 from labtests.network.arithmetic import DRAWS
 from labtests.network.events import BUCKETS_PER_LEVEL, LEVELS, WORDS_PER_LEVEL
+from labtests.network.layout import grown, table
 from labtests.network.memory_settings import PRIORITIES, GroupMemory, SwitchMemory
 from labtests.network.settings import NP_DEFAULTS, RP_DEFAULTS, ReactionPoint
 from labtests.network.streams import WINDOW_SIZE
@@ -27,8 +28,6 @@ from labtests.network.tables import (
     TRUST_DOT1P,
     TRUST_NONE,
     Tables,
-    grown,
-    table,
 )
 from labtests.network.wiring import NS_PER_M, Cable, HostPort, Wiring
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from labtests.network.impairments import CORRUPTED, LOST
+from labtests.network.layout import grown
 from labtests.network.tables import (
     DAMAGED,
     NEVER,
@@ -13,7 +14,6 @@ from labtests.network.tables import (
     TCP_DATA,
     UDP_FRAGMENT,
     Tables,
-    grown,
 )
 
 Frames = Literal["any", "data", "control", "pause"]

@@ -1,7 +1,7 @@
 """Which flows of a NIC may send now: a chain per priority, served in turn."""
 
 from labtests.network.compiled import entered, inlined
-from labtests.network.events import schedule, timer_slot, wake_by, wake_port
+from labtests.network.events import flow_slot, schedule, timer_slot, wake_by, wake_port
 from labtests.network.rows import clock_at, flow_at, host_at, port_at, queue_at
 from labtests.network.tables import NEVER, NONE, TRUST_DSCP, State
 
@@ -60,7 +60,7 @@ def take_ready(t: State, q: int) -> int:
 @inlined
 def pace_slot(t: State, f: int) -> int:
     """The calendar slot of flow f's pace."""
-    return int(3 * clock_at(t, 0).ports + 2 * f + 1)
+    return flow_slot(t, f) + 1
 
 
 @inlined
@@ -72,10 +72,10 @@ def pace_flow_by(t: State, f: int, time: int) -> None:
 @inlined
 def wake_flow_by(t: State, f: int, time: int) -> None:
     """Flow f looks at its timers at `time` at the latest."""
-    wake_by(t, 3 * clock_at(t, 0).ports + 2 * f, time)
+    wake_by(t, flow_slot(t, f), time)
 
 
 @entered
 def unschedule_flow(t: State, f: int) -> None:
     """Flow f looks at its timers at no time, until it is woken."""
-    schedule(t, 3 * clock_at(t, 0).ports + 2 * f, NEVER)
+    schedule(t, flow_slot(t, f), NEVER)

@@ -20,7 +20,7 @@ behind the last pause frame); what comes in is not; PFC stays on.
 """
 
 from labtests.network.compiled import compiled, entered
-from labtests.network.events import wake_by
+from labtests.network.events import timer_slot, wake_by
 from labtests.network.memory import is_dynamic, recount_lossy
 from labtests.network.pausing import hold, paused_queue
 from labtests.network.rows import (
@@ -171,4 +171,4 @@ def watch_pauses(t: State, p: int) -> None:
     if timer.next_poll <= clock_at(t, 0).now:
         poll(t, p)
         timer.next_poll += timer.poll_ps
-    wake_by(t, 2 * clock_at(t, 0).ports + p, timer.next_poll)
+    wake_by(t, timer_slot(t, p), timer.next_poll)

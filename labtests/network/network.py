@@ -25,6 +25,7 @@ from labtests.network.fabric import (
 from labtests.network.faulty_links import Script, with_script
 from labtests.network.flows import choose_lane, unschedule_flow, wake_flow_by
 from labtests.network.launching import fill_rc, fill_tcp, fill_udp, outer_dscp
+from labtests.network.layout import table
 from labtests.network.memory_settings import SwitchMemory
 from labtests.network.nic import Nic
 from labtests.network.paths import (
@@ -65,7 +66,6 @@ from labtests.network.tables import (
     UDP,
     State,
     Tables,
-    table,
 )
 from labtests.network.traffic import RcFlow, TcpFlow, UdpFlow
 from labtests.network.wiring import HostPort, Wiring

@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from labtests.network.forwarding import BALANCE, ENTER, FIRST_PATH, LEAVE
-from labtests.network.tables import NONE, TABLE_TYPES, Tables, table
+from labtests.network.layout import table
+from labtests.network.tables import NONE, TABLE_TYPES, Tables
 from labtests.network.tunnels import COPY_BACK, COPY_DSCP, COPY_ECN
 from labtests.network.wiring import HostPort, SwitchPort, Wiring
 

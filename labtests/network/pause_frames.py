@@ -12,7 +12,7 @@ from typing import Any
 
 from labtests.network.arithmetic import lowest_bit
 from labtests.network.compiled import compiled, entered, inlined
-from labtests.network.events import set_up, timer_slot, wake_by, wake_port
+from labtests.network.events import arrival_slot, set_up, timer_slot, wake_by, wake_port
 from labtests.network.packets import frame_of, new_packet
 from labtests.network.rows import clock_at, control_at, lane_at, packet_at, port_at
 from labtests.network.tables import (
@@ -133,6 +133,16 @@ def refresh_later(t: State, p: int, account: Any, stopped: bool) -> None:
         wake_by(t, timer_slot(t, p), account.refresh_at)
 
 
+@inlined
+def note_state(t: State, p: int, i: int) -> int:
+    """Port p tells its peer now how priority i stands; the time that it says is returned."""
+    lane = lane_at(t, 8 * p + i)
+    quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
+    note_told(lane, clock_at(t, 0).now, quanta * port_at(t, p).quantum_ps)
+    refresh_later(t, p, lane, lane.xoff != 0)
+    return quanta
+
+
 @compiled
 def fill_link_frame(t: State, p: int, k: int) -> None:
     """Frame k is an 802.3x frame with the present state of port p."""
@@ -161,11 +171,7 @@ def fill_priority_frame(t: State, p: int, k: int) -> None:
     while named:
         i = lowest_bit(named)
         named &= named - 1
-        lane = lane_at(t, 8 * p + i)
-        quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
-        set_time(t, k, i, quanta)
-        note_told(lane, clock_at(t, 0).now, quanta * port.quantum_ps)
-        refresh_later(t, p, lane, lane.xoff != 0)
+        set_time(t, k, i, note_state(t, p, i))
     if packet.psn & EMPTY_BIT:
         packet.part = control_at(t, p).storm_quanta
 
@@ -197,7 +203,7 @@ def is_only_told(t: State, p: int, quanta: int) -> bool:
     if quanta != LONGEST_QUANTA or port.stop_at != NEVER:
         return False
     peer = port_at(t, port.peer)
-    return bool(peer.planned == NONE and peer.guard == 0 and peer.link_pause == 0)
+    return bool(peer.planned == NONE and peer.link_pause == 0)
 
 
 @inlined
@@ -213,18 +219,13 @@ def put_told(t: State, p: int, i: int, quanta: int) -> None:
         port.stopped = i
     else:
         port.going = i
-        set_up(t, clock.ports + p, arrives_at)
+        set_up(t, arrival_slot(t, p), arrives_at)
 
 
 @compiled
 def send_pause_frame(t: State, p: int, i: int) -> None:
     """Port p, free now, tells its peer the present state of priority i."""
-    port = port_at(t, p)
-    lane = lane_at(t, 8 * p + i)
-    now = clock_at(t, 0).now
-    quanta = quanta_to_tell(t, p, i, lane.xoff != 0)
-    note_told(lane, now, quanta * port.quantum_ps)
-    refresh_later(t, p, lane, lane.xoff != 0)
+    quanta = note_state(t, p, i)
     control_at(t, p).tx_frames += 1
     if is_only_told(t, p, quanta):
         put_told(t, p, i, quanta)

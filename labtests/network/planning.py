@@ -9,7 +9,7 @@ tell the difference, and a third of all events is saved.
 """
 
 from labtests.network.compiled import compiled, inlined
-from labtests.network.events import schedule
+from labtests.network.events import arrival_slot, schedule
 from labtests.network.flows import pace_flow_by, pace_slot
 from labtests.network.hosting import note_turn
 from labtests.network.reliable import next_rc_packet, refresh
@@ -125,7 +125,7 @@ def give_up_plan(t: State, p: int) -> None:
     port.planned = NONE
     clock.free_packets += 1
     if port.wire_head == NONE:
-        schedule(t, clock.ports + p, NEVER)
+        schedule(t, arrival_slot(t, p), NEVER)
     pace_flow_by(t, f, send_at)
 
 

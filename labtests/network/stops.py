@@ -1,4 +1,4 @@
-"""PFC frames that tell a NIC to stop and are no events.
+"""PFC frames that tell a NIC to stop and are no events, or to go on and are no packets.
 
 A NIC that is told to stop does nothing then: the next time it looks for a frame to send, it finds
 that it may not. So the port that sends such a frame keeps when it arrives (`stop_at`) and for which
@@ -6,14 +6,18 @@ priority (`stopped`), and the NIC is held, from that time on, when it looks, or 
 go on. Nobody can tell the difference, and half of an incast's pauses need no event.
 
 It is so where the frame names one priority for the longest time, which no earlier pause outlasts;
-the NIC obeys at once, has no packet planned (planning.py), and nobody watches its pauses; and on
+the NIC obeys at once and has no packet planned (planning.py; only switches watch pauses); and on
 the wire no frame may be lost, and bytes last whole picoseconds. One such frame is under way at a
 time. Its place in the pool of packets is kept for it: if it is still under way when somebody is
 going to look, it is put on the wire as any other. Sent: pause_frames.py; obeyed: pausing.py.
+
+A frame that tells a NIC to go on is an event: the NIC may send then. But alone on its wire it is no
+packet: `going` has its priority, and the wire's slot of the calendar its time. It becomes one when
+another frame follows it, or somebody is going to look (wire.show_going).
 """
 
 from labtests.network.compiled import compiled, inlined
-from labtests.network.events import schedule
+from labtests.network.events import arrival_slot, schedule
 from labtests.network.packets import frame_of
 from labtests.network.pausing import obey_stop, obey_told
 from labtests.network.rows import clock_at, packet_at, port_at
@@ -26,7 +30,7 @@ def hear_stop(t: State, p: int) -> None:
     clock = clock_at(t, 0)
     wire = port_at(t, p).peer
     at = port_at(t, wire).stop_at
-    if at <= clock.now and (at < clock.now or clock.ports + wire < clock.turn):
+    if at <= clock.now and (at < clock.now or arrival_slot(t, wire) < clock.turn):
         obey_stop(t, p)
 
 
@@ -65,7 +69,7 @@ def thread(t: State, p: int, k: int) -> None:
         port.wire_tail = k
     if loud_before == NONE:
         port.loud_head = k
-        schedule(t, clock_at(t, 0).ports + p, packet.at)
+        schedule(t, arrival_slot(t, p), packet.at)
     else:
         packet_at(t, loud_before).next_loud = k
     if packet.next_loud == NONE:

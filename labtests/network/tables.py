@@ -9,9 +9,7 @@ Row `8 * port + i` is queue i, or priority i, of that port ("lane").
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from labtests.network.compiled import INTERPRETED
+from labtests.network.layout import record
 
 NONE = -1
 NEVER = 1 << 62
@@ -70,87 +68,19 @@ LONGEST_QUANTA = 65535
 """The time field of a pause frame has 16 bits (IEEE 802.3 31B); what ports send unless told
 otherwise."""
 
-LINE_BYTES = 64
-"""What a processor fetches at once."""
-ALIGNED_ROW = 3
-"""The row of a table that begins with a line, and with it those of priority 3 in tables by lane:
-most RoCE has it."""
-
-_STORED = {"": "i8", "32": "i4", "16": "i2", "8": "i1", "u8": "u1", "f": "f8"}
-"""How a column is kept, by what stands behind its name: an integer of so many bits, or a float.
-Few of 16: their instructions are long ones to decode."""
-
-
-def _columns(words: str) -> list[tuple[str, np.dtype]]:
-    """Names and types, the widest first, so that there are no gaps. Interpreted (compiled.py),
-    integers have 64 bits each: what is compiled reckons with so many, whatever a column keeps."""
-    named = (word.partition(":") for word in words.split())
-    columns = [(name, _STORED[width]) for name, _, width in named]
-    if INTERPRETED:
-        columns = [(name, kind if kind == "f8" else "i8") for name, kind in columns]
-    return sorted(((n, np.dtype(k)) for n, k in columns), key=lambda column: -column[1].itemsize)
-
-
-def _next_line(end: int) -> int:
-    return -(-end // LINE_BYTES) * LINE_BYTES
-
-
-def _place(
-    places: dict[str, tuple[np.dtype, int]], columns: list[tuple[str, np.dtype]], begin: int
-) -> int:
-    """The columns lie one behind the other from `begin` on; returns where the last one ends."""
-    for name, kind in columns:
-        places[name] = kind, begin
-        begin += kind.itemsize
-    return begin
-
-
-def _record(
-    *rest: str,
-    lines: tuple[str, ...] = (),
-    arrays: tuple[tuple[str, int, str], ...] = (),
-    by_lane: bool = False,
-) -> np.dtype:
-    """A row with these columns. `name` is an integer of 64 bits, `name:32`, `name:16` and `name:8`
-    are shorter, `name:u8` is 0 to 255, `name:f` is a float; arrays have a length and a type.
-
-    What is needed together is fetched together: each of `lines` is one of the processor's. They lie
-    first, then `arrays`, then `rest`. A row of more than two lines is whole lines long, an odd
-    number: equal columns of 2**n rows then do not ask for the same places of a cache. (Two
-    lines stay two; a shorter row is as long as its columns.) Of a table `by_lane` all that is true
-    of eight rows.
-    """
-    places: dict[str, tuple[np.dtype, int]] = {}
-    end = 0
-    for line in lines:
-        begin = _next_line(end)
-        end = _place(places, _columns(line), begin)
-        if end > begin + LINE_BYTES and not INTERPRETED:
-            raise ValueError(f"{end - begin} bytes, more than a line: {line}")
-    kept = [(name, np.dtype((kind, (length,)))) for name, length, kind in arrays]
-    end = _place(places, kept, _next_line(end))
-    end = _place(places, _columns(" ".join(rest)), end)
-    rows = 8 if by_lane else 1
-    used = _next_line(rows * end) // LINE_BYTES
-    if used > 1:
-        end = (used if used == 2 else used | 1) * LINE_BYTES // rows
-    kinds, offsets = zip(*places.values(), strict=True)
-    return np.dtype({"names": list(places), "formats": kinds, "offsets": offsets, "itemsize": end})
-
-
 TABLE_TYPES = {
-    "clock": _record(
+    "clock": record(
         "now ports hosts opened bucket_shift random_1 random_2",
         "widest_shift woken openings",  # the latter two since buckets were looked at: events.py
         "targets",  # columns of the route table
         "free_packet free_packets active_flows due",  # due: a port that may start now
         "turn",  # the highest slot that has woken now
     ),
-    "slot": _record("wakes before:32 after:32"),  # events.py
-    "bucket": _record("head:32"),
-    "word": _record("filled"),  # bit i: bucket i of 32 has slots
-    "level": _record("filled"),  # bit i: word i of 32 is not 0
-    "port": _record(
+    "slot": record("wakes before:32 after:32"),  # events.py
+    "bucket": record("head:32"),
+    "word": record("filled"),  # bit i: bucket i of 32 has slots
+    "level": record("filled"),  # bit i: word i of 32 is not 0
+    "port": record(
         "lost_draws",  # of all draws, those that lose an arriving frame
         # a byte lasts ps_per_byte + rest_per_byte / rest_parts, if not 0
         "rest_per_byte rest_parts rest_owed",
@@ -181,7 +111,7 @@ TABLE_TYPES = {
         # of what arrives at a switch's port: where it trusts DSCP; by its edge (see set_edge)
         arrays=(("dscp_dot1p", 64, "i1"), ("edge_queue", 128, "i1"), ("edge_dscp", 128, "i1")),
     ),
-    "queue": _record(
+    "queue": record(
         "weight ready_tail",  # ready_head, ready_tail: of NICs, flows that may send now
         "loss_per_million own_limit_cells own_limit_packets",  # limits: beside the switch's; or 0
         "dropped_packets dropped_bytes marked wred_dropped tail_dropped",
@@ -198,7 +128,7 @@ TABLE_TYPES = {
             "average_cells:f newest_weight:f low_cells high_cells probability:f peak_cells credit",
         ),
     ),
-    "lane": _record(
+    "lane": record(
         "transitions headroom_drops buffer_drops",
         "pool_limit pool_used",  # of the headroom pool
         by_lane=True,
@@ -213,7 +143,7 @@ TABLE_TYPES = {
             "paused_until paused_since paused_ps pfc_rx_frames",
         ),
     ),
-    "control": _record(  # flow control of a port, beyond what each frame needs
+    "control": record(  # flow control of a port, beyond what each frame needs
         "storm_period_ps storm_at storm_end",
         # 802.3x: the port as a whole, as a lane has it for a priority
         "refresh_at pfc_tx_frames",
@@ -228,7 +158,7 @@ TABLE_TYPES = {
             "link_told:32 pfc_rx_frames",  # 802.3x
         ),
     ),
-    "switch": _record(
+    "switch": record(
         "cell_bytes pool_cells pool_used peak_pool_cells",  # pool: of headroom
         "egress_shared_cells egress_used egress_guaranteed_cells egress_alpha:f",
         "hash_seed",
@@ -240,7 +170,7 @@ TABLE_TYPES = {
         ),
         arrays=(("dot1p_lp", 8, "i1"),),
     ),
-    "host": _record(
+    "host": record(
         "rp_on cnp_priority cnp_dscp",
         "threshold alpha_keep alpha_period_ps monitor_ps initial_alpha",
         "min_rate:f ai_rate:f hai_rate:f first_rate:f gain:f",
@@ -259,7 +189,7 @@ TABLE_TYPES = {
         ),
         arrays=(("dscp_map", 64, "i1"),),
     ),
-    "packet": _record(
+    "packet": record(
         "inner",  # headers inside a tunnel's (forwarding.py)
         lines=(
             "next:32 next_loud:32 flow:32 at kind:8 ecn:8 dscp:8 ttl:u8 frame_bytes:16 part psn "
@@ -268,7 +198,7 @@ TABLE_TYPES = {
             "born",  # when its first bit left; of an ACK, when that of the packet that it answers
         ),
     ),
-    "flow": _record(
+    "flow": record(
         "start_at ended_at",  # ended by itself: 0 as long as it has not, or when it was stopped
         # RC: packet sequence numbers do not wrap here
         "message_bytes last_frame_bytes una_psn depth_messages requested",
@@ -306,14 +236,14 @@ TABLE_TYPES = {
             "delay_row:32",  # delays.py; NONE: not counted
         ),
     ),
-    "delay": _record("count"),  # packets by how long they were under way: delays.py
-    "edge": _record("flow next"),  # a flow that waits for another one, and the next that does
+    "delay": record("count"),  # packets by how long they were under way: delays.py
+    "edge": record("flow next"),  # a flow that waits for another one, and the next that does
     # row: switch * targets + host; below NONE: a path (forwarding.py)
-    "route": _record("port:32"),
+    "route": record("port:32"),
     # row: window_row + number % size. Bits: has the receiver got it, ... (selective_repeat.py)
-    "segment": _record("here"),
-    "path": _record("does ways target copies spray", arrays=(("ports", 64, "i4"),)),
-    "guard": _record(  # row: as lanes and queues; guarding.py
+    "segment": record("here"),
+    "path": record("does ways target copies spray", arrays=(("ports", 64, "i4"),)),
+    "guard": record(  # row: as lanes and queues; guarding.py
         "poll_ps next_poll",  # of the whole port, in the row of its priority 0
         "detect_ps quiet_ps fixed_ps action",
         "shut shut_at restored_at pause_seen_at",
@@ -323,7 +253,7 @@ TABLE_TYPES = {
         "aggregate_dropped aggregate_ingress_dropped",
         by_lane=True,
     ),
-    "script": _record("next kinds from_ps until_ps first last every damage seen"),  # impairments.py
+    "script": record("next kinds from_ps until_ps first last every damage seen"),  # impairments.py
 }
 """The type of a row of each table, in the order of the address block."""
 
@@ -356,17 +286,3 @@ class Tables(NamedTuple):
 
 State = Any
 """What the functions of the event loop pass on as `t`; see rows.state_of."""
-
-
-def table(dtype: np.dtype, rows: int) -> Any:
-    """An empty table whose fields are attributes (`t.port[p].busy_until`)."""
-    room = np.zeros(rows * dtype.itemsize + LINE_BYTES, np.uint8)
-    begin = -(room.ctypes.data + ALIGNED_ROW * dtype.itemsize) % LINE_BYTES
-    return room[begin : begin + rows * dtype.itemsize].view(dtype).view(np.recarray)
-
-
-def grown(old: Any, rows: int) -> Any:
-    """The same table with room for `rows` rows."""
-    new = table(old.dtype, rows)
-    new[: len(old)] = old
-    return new

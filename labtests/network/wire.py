@@ -16,7 +16,7 @@ What happens at the far end: arrivals.py.
 
 from labtests.network.arithmetic import random_below
 from labtests.network.compiled import compiled, inlined
-from labtests.network.events import schedule, set_up
+from labtests.network.events import arrival_slot, schedule, set_up
 from labtests.network.impairments import spare_ps
 from labtests.network.packets import frame_of
 from labtests.network.rows import clock_at, flow_at, packet_at, port_at, slot_at
@@ -39,8 +39,9 @@ the next one would else fill the gap of the one before."""
 
 
 @inlined
-def is_silent(t: State, k: int) -> bool:
-    """Whether packet k, now put on a wire, will move nothing but counters at its end."""
+def take_for_silent(t: State, k: int) -> bool:
+    """Whether packet k, now put on a wire, will move nothing but counters at its end. What comes
+    in order behind it is known then."""
     packet = packet_at(t, k)
     if packet.kind == UDP_FRAGMENT:
         return True
@@ -57,13 +58,13 @@ def is_silent(t: State, k: int) -> bool:
 def announce(t: State, p: int, k: int) -> None:
     """Packet k, put on port p's wire, has an event at its end, or waits for one that has."""
     port = port_at(t, p)
-    if is_silent(t, k) and port.silent_run < MOST_SILENT:
+    if take_for_silent(t, k) and port.silent_run < MOST_SILENT:
         port.silent_run += 1
         return
     port.silent_run = 0
     if port.loud_head == NONE:
         port.loud_head = k
-        set_up(t, clock_at(t, 0).ports + p, packet_at(t, k).at)
+        set_up(t, arrival_slot(t, p), packet_at(t, k).at)
     else:
         packet_at(t, port.loud_tail).next_loud = k
     port.loud_tail = k
@@ -112,7 +113,7 @@ def show_going(t: State, p: int) -> None:
     k = frame_of(t, port.going, 0)
     clock.free_packets += 1
     packet = packet_at(t, k)
-    packet.at = slot_at(t, clock.ports + p).wakes
+    packet.at = slot_at(t, arrival_slot(t, p)).wakes
     packet.next = packet.next_loud = NONE
     port.going = NONE
     port.wire_head = port.wire_tail = port.loud_head = port.loud_tail = k
@@ -130,7 +131,7 @@ def put_on_wire(t: State, p: int, k: int) -> None:
     if port.wire_head == NONE:
         port.wire_head = k
         if not port.silence:
-            set_up(t, clock_at(t, 0).ports + p, packet.at)
+            set_up(t, arrival_slot(t, p), packet.at)
     else:
         packet_at(t, port.wire_tail).next = k
     port.wire_tail = k

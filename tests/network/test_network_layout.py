@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from network_star import Lab
 
-from labtests.network.tables import ALIGNED_ROW, LINE_BYTES, TABLE_TYPES, Tables, grown, table
+from labtests.network.layout import ALIGNED_ROW, LINE_BYTES, grown, table
+from labtests.network.tables import TABLE_TYPES, Tables
 
 LONG = [name for name, row in TABLE_TYPES.items() if 8 * row.itemsize >= LINE_BYTES]
 """Eight rows of them fill lines of the processor's; shorter ones lie as they come."""
