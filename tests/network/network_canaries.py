@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labtests.network import tables
+from labtests.network import layout, tables
 
 GUARD_ROWS = 16
 """8 * NONE + i, and as far behind."""
@@ -22,7 +22,7 @@ def _tables_of(dtype: np.dtype) -> str:
 
 
 class Canaries:
-    """Makes tables in place of tables.table, and keeps them all."""
+    """Makes tables in place of layout.table, and keeps them all."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[np.dtype, Any]] = []
@@ -35,7 +35,7 @@ class Canaries:
         return inner.view(dtype).view(np.recarray)
 
     def in_place_of_tables(self, patch: pytest.MonkeyPatch) -> None:
-        own = tables.table
+        own = layout.table
         for name, module in list(sys.modules.items()):
             if name.startswith("labtests.network.") and vars(module).get("table") is own:
                 patch.setattr(module, "table", self.table)
