@@ -1,0 +1,107 @@
+"""Means over seeds as dots, their 95 % intervals as whiskers; a panel for each unit."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from labtests.core.drawing import (
+    BLACK,
+    Axis,
+    Panel,
+    fitted_axis,
+    log_axis,
+)
+from labtests.network.cases.figures import Figures
+from labtests.network.cases.plotting_page import (
+    RIGHT,
+    Wording,
+    fitting,
+    heading,
+    sheet,
+    whisker,
+)
+from labtests.network.cases.replications import ConfidenceInterval, intervals
+
+UNITS = {
+    "_gbit_per_s": ("Gbit/s", 1.0),
+    "fairness": ("Jain's index", 1.0),
+    "_frames": ("frames", 1.0),
+    "flows_done": ("flows", 1.0),
+    "_bytes": ("kB", 1000.0),
+    "_us": ("us", 1.0),
+    "": ("times as long as alone", 1.0),
+}
+"""By the end of a quantity's name: how its axis is called, and what it is divided by."""
+NAMES, ROW, BETWEEN, COLUMN = 128.0, 20.0, 58.0, 360.0
+"""Room for names; how high a row is; between panels; the least width of a column of panels."""
+DECADES_APART = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """A mean in the unit of its panel, and where its whisker ends."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+
+
+def dots(runs: Sequence[Figures]) -> dict[str, list[Dot]]:
+    """By unit: what the runs come to."""
+    found: dict[str, list[Dot]] = {unit: [] for unit, _ in UNITS.values()}
+    for of in intervals(runs):
+        end = next(end for end in UNITS if of.name.endswith(end))
+        unit, divisor = UNITS[end]
+        found[unit].append(_dot(of, end, len(runs), divisor))
+    return {unit: of for unit, of in found.items() if of}
+
+
+def _dot(of: ConfidenceInterval, end: str, runs: int, divisor: float) -> Dot:
+    half = of.half_width or 0.0
+    name = (of.name.removesuffix(end) if end.startswith("_") else of.name).replace("_", " ")
+    return Dot(
+        name=name if of.seeds == runs else f"{name} ({of.seeds} seeds)",
+        mean=of.mean / divisor,
+        low=(of.mean - half) / divisor,
+        high=(of.mean + half) / divisor,
+    )
+
+
+def drawn(panels: Mapping[str, Sequence[Dot]], width: float, words: Wording) -> str:
+    """The whole picture: panels in as many columns as there is room for."""
+    parts, top = heading(words, width)
+    across = max(1, int(width // COLUMN))
+    ends = [top] * across
+    for unit, of in panels.items():
+        column = ends.index(min(ends))
+        panel = _panel(unit, of, (column * width / across, ends[column]), width / across)
+        parts += [*panel.frame(), *_rows(panel, of)]
+        ends[column] = panel.bottom + BETWEEN
+    return sheet(width, max(ends) - 10, words, parts)
+
+
+def _panel(unit: str, of: Sequence[Dot], corner: tuple[float, float], wide: float) -> Panel:
+    ticks = tuple(float(number) for number in range(len(of)))
+    names = tuple(fitting(one.name, NAMES - 10) for one in of)
+    return Panel(
+        left=corner[0] + NAMES,
+        top=corner[1],
+        width=wide - NAMES - RIGHT - 8,
+        height=ROW * len(of),
+        x=_axis(unit, of),
+        y=Axis(label="", low=len(of) - 0.5, high=-0.5, ticks=ticks, names=names),
+    )
+
+
+def _axis(unit: str, of: Sequence[Dot]) -> Axis:
+    low, high = min(one.low for one in of), max(one.high for one in of)
+    if low > 0 and high / low > DECADES_APART:
+        return log_axis(unit, low, high)
+    return fitted_axis(unit, low, high)
+
+
+def _rows(panel: Panel, of: Sequence[Dot]) -> Iterator[str]:
+    for number, one in enumerate(of):
+        if one.high > one.low:
+            yield from whisker(panel.at(one.low, number), panel.at(one.high, number), BLACK)
+        yield from panel.dots([(one.mean, number)], BLACK)
