@@ -16,6 +16,7 @@ from labtests.network.cases.plotting_intervals import dots, drawn
 from labtests.network.cases.plotting_page import MM_PER_UNIT, WIDTH_MM, Chart, Page, Wording
 from labtests.network.cases.plotting_percentiles import completion, latency, rtt, slowdown
 from labtests.network.cases.plotting_series import Times, colours, over_time
+from labtests.network.cases.tidy import slowdowns
 
 ABOUT = {
     "course": "goodput, queues and pauses over time",
@@ -27,7 +28,7 @@ ABOUT = {
     "alpha": "alpha of DCQCN",
     "intervals": "means and their 95 % intervals (Student's t)",
 }
-NO_SERIES = "no flow of every seed has a series of DCQCN (of more than 1000 flows: with a bin_ms)"
+NO_SERIES = "no flow has DCQCN, or is the same in all seeds; more than 1000 flows need a bin_ms"
 LACKING = {
     "course": "no series over time",
     "latency": "no packets of rc flows after the warm-up",
@@ -63,13 +64,13 @@ def svg(figures: Figures, *, width_mm: float = WIDTH_MM, caption: bool = False) 
 
 def charts(runs: Sequence[Figures]) -> dict[str, list[Chart]]:
     """What each figure over two axes shows; none: the runs have nothing for it."""
-    times = Times(runs, over_time(runs))
+    times, sizes = Times(runs, over_time(runs)), list(slowdowns(*runs))
     return {
         "course": times.course(),
         "latency": latency(runs),
         "rtt": rtt(runs),
-        "completion": completion(runs),
-        "slowdown": slowdown(runs),
+        "completion": completion(sizes),
+        "slowdown": slowdown(sizes),
         "rates": times.rates(),
         "alpha": times.alpha(),
     }

@@ -34,6 +34,8 @@ UNITS = {
 NAMES, ROW, BETWEEN, COLUMN = 128.0, 20.0, 58.0, 360.0
 """Room for names; how high a row is; between panels; the least width of a column of panels."""
 DECADES_APART = 30.0
+RADIUS = 2.5
+"""Of a dot: the caps of a short whisker can be seen behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,4 +106,5 @@ def _rows(panel: Panel, of: Sequence[Dot]) -> Iterator[str]:
     for number, one in enumerate(of):
         if one.high > one.low:
             yield from whisker(panel.at(one.low, number), panel.at(one.high, number), BLACK)
-        yield from panel.dots([(one.mean, number)], BLACK)
+        x, y = panel.at(one.mean, number)
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS:g}" fill="{BLACK}"/>'

@@ -47,7 +47,7 @@ LETTER = 0.55 * FONT
 """As wide as a letter is, or less."""
 MARKS = 8
 """So many markers are on a line."""
-CAP, APART = 3.0, 8.0
+CAP, APART = 4.0, 10.0
 """Half as wide as the end of a whisker is; between whiskers of the same place."""
 
 

@@ -12,11 +12,11 @@ from statistics import fmean
 from labtests.core.drawing import Axis, Point, fitted_axis, log_axis
 from labtests.network.cases.figures import Figures
 from labtests.network.cases.plotting_page import Chart, Curve
-from labtests.network.cases.tidy import Row, delays, slowdowns
+from labtests.network.cases.tidy import Row, delays
 
 COLUMNS = {"p50_us": "50", "p90_us": "90", "p99_us": "99", "p99.9_us": "99.9", "longest_us": "max"}
-PLACES = (*(-math.log10(1 - share) for share in (0.5, 0.9, 0.99, 0.999)), 4.0)
-"""Each nine is as far from the next; the longest of all stands where one more would be."""
+PLACES = (*(-math.log10(1 - share) for share in (0.5, 0.9, 0.99, 0.999)), 4.2)
+"""Each nine is as far from the next; the longest of all stands beyond them."""
 RANKS = ("p50", "p99")
 THOUSANDS = ("", "k", "M", "G", "T")
 
@@ -65,19 +65,18 @@ def _spanning(label: str, curves: Iterable[Curve]) -> Axis:
     return fitted_axis(label, 0.0, high)
 
 
-def completion(runs: Sequence[Figures]) -> list[Chart]:
-    """How long flows of a size took."""
-    return _by_size(runs, "completion_{}_us", "completion time of flows, us")
+def completion(rows: Sequence[Row]) -> list[Chart]:
+    """How long flows of a size took; a row for each size, as the table has them."""
+    return _by_size(rows, "completion_{}_us", "completion time of flows, us")
 
 
-def slowdown(runs: Sequence[Figures]) -> list[Chart]:
+def slowdown(rows: Sequence[Row]) -> list[Chart]:
     """How many times as long as alone flows of a size took."""
-    return _by_size(runs, "slowdown_{}", "slowdown of flows (1: as fast as alone)")
+    return _by_size(rows, "slowdown_{}", "slowdown of flows (1: as fast as alone)")
 
 
-def _by_size(runs: Sequence[Figures], column: str, label: str) -> list[Chart]:
+def _by_size(rows: Sequence[Row], column: str, label: str) -> list[Chart]:
     """Each class of sizes at the middle of its decade, and how many flows it has below that."""
-    rows = list(slowdowns(*runs))
     if not rows:
         return []
     middles = [math.sqrt(row["from_bytes"] * row["below_bytes"]) for row in rows]

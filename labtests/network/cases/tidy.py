@@ -89,10 +89,11 @@ def _ranked_columns(told: dict[str, Any], name: str, unit: str) -> dict[str, Any
 
 
 def series(figures: Figures) -> Iterator[TimeSeries]:
-    """Everything that is known over time."""
-    for flow in figures.flows:
+    """Everything that is known over time; of a flow all three or, where there is none, nothing."""
+    flows = [flow for flow in figures.flows if any(getattr(flow, name) for name in OF_FLOWS)]
+    for flow in flows:
         yield _of_flow("flow", flow, "gbit_per_s", flow.goodput_series_gbit_per_s)
-    for flow in figures.flows:
+    for flow in flows:
         yield _of_flow("rate", flow, "gbit_per_s", flow.rate_series_gbit_per_s)
         yield _of_flow("alpha", flow, "share", flow.alpha_series)
     for queue in figures.queues:
