@@ -3,7 +3,9 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from small_case import case
 from labtests.__main__ import main
 from labtests.core.drawing import BLACK, fitted_axis, log_axis
 from labtests.network.cases import Figures, run
+from labtests.network.cases.figures import PauseFigures
 from labtests.network.cases.plotting import charts, drawings, left_out
 from labtests.network.cases.plotting_intervals import dots
 from labtests.network.cases.plotting_page import Curve
@@ -161,8 +164,9 @@ def test_a_device_has_one_colour_and_lines_differ_without_it(sized: Figures) -> 
         root = drawn([sized], name)
         shown = list(root.iter(f"{SVG}polyline"))
         assert len({line.get("stroke-dasharray") for line in shown}) == len(shown)
-        signs = {path.get("d") for path in root.iter(f"{SVG}path") if path.get("transform")}
+        signs = Counter(path.get("d") for path in root.iter(f"{SVG}path") if path.get("transform"))
         assert len(signs) == len(shown)
+        assert min(signs.values()) > 1  # beside its name, and on its line
 
 
 def test_what_is_no_device_is_black(sized: Figures) -> None:
@@ -180,6 +184,40 @@ def test_more_lines_than_four_are_small_panels(tmp_path: Path) -> None:
         assert len(found) == len(chart.curves)
         assert len({line[0] for line in found}) > 1
         assert {curve.name for curve in chart.curves} <= set(words(drawn([many], name)))
+
+
+def test_of_many_flows_those_that_delivered_most_are_drawn(sized: Figures) -> None:
+    bins = len(sized.flows[0].rate_series_gbit_per_s)
+    flows = tuple(
+        replace(sized.flows[0], name=f"f{n}", goodput_series_gbit_per_s=(float(n % 30),) * bins)
+        for n in range(7, 37)
+    )
+    said = words(drawn([replace(sized, flows=flows)], "rates"))
+    assert "and 6 more" in said
+    shown = {int(word[1:]) % 30 for word in said if re.fullmatch(r"f\d+", word)}
+    assert shown == set(range(6, 30))
+
+
+def test_a_port_that_was_held_in_one_seed_is_half_as_much_in_two(sized: Figures) -> None:
+    bins = len(sized.queues[0].series_bytes)
+    pause = PauseFigures(
+        device="a",
+        port="e0",
+        priority=3,
+        sent_frames=0,
+        received_frames=2,
+        paused_us=bins,
+        pausing_us=0,
+        sent_frames_before_warmup=0,
+        paused_series_us=(1.0,) * bins,
+    )
+    once = replace(sized, pauses=(pause,))
+    alone, both = (
+        charts(runs)["course"][-1].curves[0].points
+        for runs in ([once], [once, replace(sized, pauses=())])
+    )
+    assert alone[0][1] == pytest.approx(100 / (sized.bin_ms * 1000))
+    assert [y for _, y in both] == pytest.approx([y / 2 for _, y in alone])
 
 
 def test_no_sentence_stands_on_a_figure_unless_it_is_asked_for(seeds: list[Figures]) -> None:
