@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from small_case import case
 
 from labtests.__main__ import main
-from labtests.core.drawing import BLACK, fitted_axis, log_axis
+from labtests.core.drawing import BLACK
 from labtests.network.cases import Figures, run
 from labtests.network.cases.figures import PauseFigures
 from labtests.network.cases.plotting import charts, drawings, left_out
@@ -230,6 +230,13 @@ def test_no_sentence_stands_on_a_figure_unless_it_is_asked_for(seeds: list[Figur
             assert "simulated," in " ".join(words(ET.fromstring(told[name])))
 
 
+def test_names_of_axes_are_shorter_where_a_page_is_narrow(seeds: list[Figures]) -> None:
+    narrow = {name: words(ET.fromstring(svg)) for name, svg in drawings(seeds, width_mm=60)}
+    assert "slowdown of flows" in narrow["slowdown"]
+    assert "slowdown of flows (1: as fast as alone)" in words(drawn(seeds, "slowdown"))
+    assert "goodput of flows, Gbit/s" in narrow["course"]
+
+
 def test_packets_of_several_seeds_are_means_with_whiskers(seeds: list[Figures]) -> None:
     (chart,) = charts(seeds)["latency"]
     of_three = [
@@ -300,10 +307,13 @@ def test_dots_and_whiskers_stand_where_their_numbers_are(seeds: list[Figures]) -
     assert (at[0], at[2]) == pytest.approx(ends[0], abs=0.2)
 
 
-def test_a_seed_without_a_quantity_is_said(sized: Figures, tmp_path: Path) -> None:
-    found = dots([sized, run(case(tmp_path, UNSIZED))])
-    assert {dot.name for dot in found["us"]} >= {"completion mean (1 seeds)"}
+def test_a_seed_without_a_quantity_is_said(sized: Figures) -> None:
+    undone = tuple(replace(flow, completion_us=None) for flow in sized.flows)
+    runs = [sized, replace(sized, seed=2, flows=undone)]
+    found = dots(runs)
+    assert {dot.name for dot in found["us"]} >= {"completion mean, 1 of 2"}
     assert all(dot.low == dot.mean == dot.high for dot in found["us"])
+    assert "completion mean, 1 of 2" in words(drawn(runs, "intervals"))
 
 
 def test_figures_without_figures_are_left_out(tmp_path: Path) -> None:
@@ -366,28 +376,3 @@ def test_a_folder_that_cannot_be_made_takes_no_result_with_it(tmp_path: Path) ->
     assert "cannot be made" in done.stderr
     assert "Traceback" not in done.stderr
     assert "total goodput" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "ticks"),
-    [
-        (3.0, 40.0, (2, 5, 10, 20, 50)),
-        (0.66, 205.0, (1, 10, 100)),
-        (1.0, 1.0, (1, 2)),
-        (1000.0, 10000.0, (1000, 2000, 5000, 10000)),
-    ],
-)
-def test_ticks_of_a_logarithmic_axis(low: float, high: float, ticks: tuple[float, ...]) -> None:
-    axis = log_axis("", low, high)
-    assert axis.ticks == ticks
-    assert axis.low <= low <= high <= axis.high
-
-
-@pytest.mark.parametrize(
-    ("low", "high"), [(0, 0), (5, 5), (-3, 6), (383.7, 462.2), (24.99999, 25), (-1e-9, 1e-9)]
-)
-def test_a_fitted_axis_holds_its_values_with_few_ticks(low: float, high: float) -> None:
-    axis = fitted_axis("", low, high)
-    assert axis.low <= low <= high <= axis.high
-    assert 2 <= len(axis.ticks) <= 6
-    assert len({name for _, name in axis.marks()}) == len(axis.ticks)

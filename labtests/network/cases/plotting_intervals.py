@@ -7,11 +7,13 @@ from labtests.core.drawing import (
     BLACK,
     Axis,
     Panel,
+    Point,
     fitted_axis,
     log_axis,
 )
 from labtests.network.cases.figures import Figures
 from labtests.network.cases.plotting_page import (
+    LETTER,
     RIGHT,
     Wording,
     fitting,
@@ -32,7 +34,7 @@ UNITS = {
 }
 """By the end of a quantity's name: how its axis is called, and what it is divided by."""
 NAMES, ROW, BETWEEN, COLUMN = 128.0, 20.0, 58.0, 360.0
-"""Room for names; how high a row is; between panels; the least width of a column of panels."""
+"""The least room for names; how high a row is; between panels; how wide a column is at least."""
 DECADES_APART = 30.0
 RADIUS = 2.5
 """Of a dot: the caps of a short whisker can be seen behind it."""
@@ -62,7 +64,7 @@ def _dot(of: ConfidenceInterval, end: str, runs: int, divisor: float) -> Dot:
     half = of.half_width or 0.0
     name = (of.name.removesuffix(end) if end.startswith("_") else of.name).replace("_", " ")
     return Dot(
-        name=name if of.seeds == runs else f"{name} ({of.seeds} seeds)",
+        name=name if of.seeds == runs else f"{name}, {of.seeds} of {runs}",
         mean=of.mean / divisor,
         low=(of.mean - half) / divisor,
         high=(of.mean + half) / divisor,
@@ -73,22 +75,26 @@ def drawn(panels: Mapping[str, Sequence[Dot]], width: float, words: Wording) -> 
     """The whole picture: panels in as many columns as there is room for."""
     parts, top = heading(words, width)
     across = max(1, int(width // COLUMN))
+    longest = max(len(one.name) for of in panels.values() for one in of)
+    left = max(NAMES, min(width / across / 2, LETTER * longest + 14))
     ends = [top] * across
     for unit, of in panels.items():
         column = ends.index(min(ends))
-        panel = _panel(unit, of, (column * width / across, ends[column]), width / across)
+        corner = (column * width / across + left, ends[column])
+        panel = _panel(unit, of, corner, (width / across - left - RIGHT - 8, left - 10))
         parts += [*panel.frame(), *_rows(panel, of)]
         ends[column] = panel.bottom + BETWEEN
     return sheet(width, max(ends) - 10, words, parts)
 
 
-def _panel(unit: str, of: Sequence[Dot], corner: tuple[float, float], wide: float) -> Panel:
+def _panel(unit: str, of: Sequence[Dot], corner: Point, room: tuple[float, float]) -> Panel:
+    """`room`: how wide the panel is, and its names may be."""
     ticks = tuple(float(number) for number in range(len(of)))
-    names = tuple(fitting(one.name, NAMES - 10) for one in of)
+    names = tuple(fitting(one.name, room[1]) for one in of)
     return Panel(
-        left=corner[0] + NAMES,
+        left=corner[0],
         top=corner[1],
-        width=wide - NAMES - RIGHT - 8,
+        width=room[0],
         height=ROW * len(of),
         x=_axis(unit, of),
         y=Axis(label="", low=len(of) - 0.5, high=-0.5, ticks=ticks, names=names),

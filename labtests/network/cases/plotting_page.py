@@ -115,6 +115,11 @@ def fitting(name: str, room: float) -> str:
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
+def _brief(label: str, room: float) -> str:
+    """What an axis is called, without what stands in brackets where that has no room."""
+    return label if len(label) * FONT / 2 <= room else label.partition(" (")[0]
+
+
 def whisker(start: Point, end: Point, colour: str) -> Parts:
     """A line between two points with a cap at each end."""
     along = (0.0, CAP) if start[1] == end[1] else (CAP, 0.0)
@@ -155,7 +160,7 @@ class Page:
     def _multiples(self, chart: Chart, top: float) -> tuple[Parts, float]:
         """A small panel for each; of more than fit, the heaviest."""
         kept, y = _heaviest(chart.curves), chart.y
-        parts = [text((4.0, top + 12), y.label)]
+        parts = [text((4.0, top + 12), _brief(y.label, self.width - 4))]
         if len(kept) < len(chart.curves):
             parts.append(text((4.0, top + 28), f"and {len(chart.curves) - len(kept)} more", GREY))
             top += 16
@@ -184,7 +189,8 @@ class Page:
         elif x.names and x.logarithmic:
             x = replace(x, names=_spaced(x.names, size[0]))
         left, top = corner
-        return Panel(left=left, top=top, width=size[0], height=size[1], x=x, y=chart.y)
+        y = replace(chart.y, label=_brief(chart.y.label, self.width - left))
+        return Panel(left=left, top=top, width=size[0], height=size[1], x=x, y=y)
 
     def _frame(self, panel: Panel, chart: Chart) -> Parts:
         wide = panel.at(chart.shaded, panel.y.low)[0] - panel.left if chart.shaded else 0.0

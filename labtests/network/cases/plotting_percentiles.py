@@ -28,7 +28,7 @@ def latency(runs: Sequence[Figures]) -> list[Chart]:
 
 def rtt(runs: Sequence[Figures]) -> list[Chart]:
     """How long it took until an ACK was back."""
-    return _ways(runs, "round trip of data packets and their ACKs, us", round_trip=True)
+    return _ways(runs, "round trip of data packets, us", round_trip=True)
 
 
 def _ways(runs: Sequence[Figures], label: str, *, round_trip: bool) -> list[Chart]:
