@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError
-from labtests.core.figure_file import KINDS, check_name, write_figure
+from labtests.core.figure_file import KINDS, check_name, in_folder, write_figure
 from labtests.core.finite import FiniteRange
 from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
@@ -86,13 +86,27 @@ def network() -> None:
     help="Draw goodput and queues over time into this file: .svg, .pdf or .png.",
 )
 @click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Draw all that came out (latency, slowdown, rates, ...) into this folder, a file each.",
+)
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(KINDS),
+    default="pdf",
+    show_default=True,
+    help="Kind of --figures.",
+)
+@click.option(
     "--width-mm",
     type=FiniteRange(60, 1000),
     default=180.0,
     show_default=True,
-    help="How wide --plot is; its type is 8 pt at this width.",
+    help="How wide --plot and --figures are; their type is 8 pt at this width.",
 )
-@click.option("--caption", is_flag=True, help="Words on --plot that say what it shows.")
+@click.option("--caption", is_flag=True, help="Words on drawings that say what they show.")
 @click.pass_context
 def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
     """Run a CASE file (docs/network-cases.md) and show what came out.
@@ -106,6 +120,8 @@ def run_case(ctx: click.Context, /, case: str, **options: Any) -> None:
         raise click.UsageError("--plot draws one run: not with --seeds")
     if options["plot"] is not None:
         check_name(options["plot"])
+    if options["figures"] is not None:
+        check_name(options["figures"] / f"course.{options['kind']}")
     cases = simulation("network.cases")
     loaded = cases.load(case)
     seed = loaded.seed if options["seed"] is None else options["seed"]
@@ -140,7 +156,7 @@ def _replicated(
 def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     """Raises LabError for a file that cannot be written: behind all that can be."""
     unwritten = []
-    for write in (_plot, _write_tables):
+    for write in (_plot, _draw, _write_tables):
         try:
             write(runs, options)
         except LabError as error:
@@ -154,6 +170,20 @@ def _plot(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["plot"] is not None:
         words = {"width_mm": options["width_mm"], "caption": options["caption"]}
         write_figure(options["plot"], simulation("network.cases.plotting").svg(runs[0], **words))
+
+
+def _draw(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
+    if options["figures"] is None:
+        return
+    plotting = simulation("network.cases.plotting")
+    words = {"width_mm": options["width_mm"], "caption": options["caption"]}
+    names = []
+    for name, svg in plotting.drawings(runs, **words):
+        tell(str(in_folder(options["figures"], name, options["kind"], svg)))
+        names.append(name)
+    missing = plotting.left_out(names, seeds=bool(options["seeds"]))
+    if missing:
+        tell(f"left out: {missing}")
 
 
 def _write_tables(runs: Sequence[Any], options: Mapping[str, Any]) -> None:

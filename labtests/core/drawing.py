@@ -249,3 +249,28 @@ def ceiling(value: float) -> float:
     """A round end of an axis that holds `value`."""
     step = round_up(value / 4)
     return step * max(1, math.ceil(value / step - 1e-9))
+
+
+def log_axis(label: str, low: float, high: float) -> Axis:
+    """A logarithmic axis that holds both, between 1, 2 and 5 times powers of ten: its ticks at
+    these; of more than two decades at the powers alone. Both are above 0."""
+    first, last = (math.floor(math.log10(value) + 1e-9) for value in (low, high))
+    powers = range(first, last + 2)
+    steps = [float(f"{step * 10.0**power:.9g}") for power in powers for step in (1, 2, 5)]
+    begin = max(n for n, step in enumerate(steps) if step <= low * (1 + 1e-9))
+    end = min(n for n, step in enumerate(steps) if step >= high * (1 - 1e-9))
+    kept = steps[begin : max(end, begin + 1) + 1]
+    wide = kept[-1] > 100 * kept[0]
+    ticks = tuple(step for n, step in enumerate(steps) if step in kept and (n % 3 == 0 or not wide))
+    return Axis(label=label, low=kept[0], high=kept[-1], ticks=ticks, logarithmic=True)
+
+
+def fitted_axis(label: str, low: float, high: float) -> Axis:
+    """An axis that holds both with round ends: from 0 on unless they are far from it."""
+    if 0 <= low < high / 2:
+        low = 0.0
+    span = max(high - low, abs(high) * 1e-3)
+    step = round_up(span / 3) if span else 1.0
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(float(f"{step * n:.9g}") for n in range(first, max(last, first + 1) + 1))
+    return Axis(label=label, low=ticks[0], high=ticks[-1], ticks=ticks)

@@ -13,7 +13,7 @@ import io
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,18 @@ from labtests.network.cases.figures import Figures, FlowFigures
 Row = Mapping[str, Any]
 RANKS = (50, 95, 99)
 OF_FLOWS = ("goodput_series_gbit_per_s", "rate_series_gbit_per_s", "alpha_series")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSeries:
+    """One number for each bin. `device`: a flow's sender, whom a queue leads to, whose port is held
+    by pauses."""
+
+    kind: str  # flow rate alpha queue held
+    name: str
+    device: str
+    unit: str
+    values: Sequence[float]
 
 
 def tables(runs: Sequence[Figures]) -> dict[str, list[Row]]:
@@ -49,9 +61,21 @@ def _rows(figures: Figures) -> Iterator[tuple[str, Row]]:
             yield name, asdict(part)
     for pause in figures.pauses:
         yield "pauses", _without(asdict(pause), "paused_series_us")
+    yield from (("delays", row) for row in delays(figures))
+    yield from (("series", row) for row in _bins(figures))
+
+
+def _bins(figures: Figures) -> Iterator[Row]:
+    for one in series(figures):
+        told = {"of": f"{one.kind} {one.name}", "unit": one.unit}
+        for number, value in enumerate(one.values):
+            yield told | {"from_ms": number * figures.bin_ms, "value": value}
+
+
+def delays(figures: Figures) -> Iterator[Row]:
+    """How long packets took, a row for each priority and way."""
     for delay in figures.delays:
-        yield "delays", _ranked_columns(asdict(delay), "percentile_us", "us")
-    yield from (("series", row) for row in _series(figures))
+        yield _ranked_columns(asdict(delay), "percentile_us", "us")
 
 
 def _without(told: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -64,21 +88,28 @@ def _ranked_columns(told: dict[str, Any], name: str, unit: str) -> dict[str, Any
     return _without(told, name) | ranks
 
 
-def _series(figures: Figures) -> Iterator[Row]:
-    named = [(f"flow {f.name}", "gbit_per_s", f.goodput_series_gbit_per_s) for f in figures.flows]
-    for flow in figures.flows:
-        named.append((f"rate {flow.name}", "gbit_per_s", flow.rate_series_gbit_per_s))
-        named.append((f"alpha {flow.name}", "share", flow.alpha_series))
-    named += [
-        (f"queue {q.switch} {q.port} {q.queue}", "bytes", q.series_bytes) for q in figures.queues
-    ]
-    named += [
-        (f"held {p.device} {p.port} {p.priority}", "us", p.paused_series_us) for p in figures.pauses
-    ]
-    for name, unit, values in named:
-        for number, value in enumerate(values):
-            time_ms = number * figures.bin_ms
-            yield {"of": name, "unit": unit, "from_ms": time_ms, "value": value}
+def series(figures: Figures) -> Iterator[TimeSeries]:
+    """Everything that is known over time; of a flow all three or, where there is none, nothing."""
+    flows = [flow for flow in figures.flows if any(getattr(flow, name) for name in OF_FLOWS)]
+    for flow in flows:
+        yield _of_flow("flow", flow, "gbit_per_s", flow.goodput_series_gbit_per_s)
+    for flow in flows:
+        yield _of_flow("rate", flow, "gbit_per_s", flow.rate_series_gbit_per_s)
+        yield _of_flow("alpha", flow, "share", flow.alpha_series)
+    for queue in figures.queues:
+        name = f"{queue.switch} {queue.port} {queue.queue}"
+        yield TimeSeries(
+            kind="queue", name=name, device=queue.port, unit="bytes", values=queue.series_bytes
+        )
+    for pause in figures.pauses:
+        name = f"{pause.device} {pause.port} {pause.priority}"
+        yield TimeSeries(
+            kind="held", name=name, device=pause.device, unit="us", values=pause.paused_series_us
+        )
+
+
+def _of_flow(kind: str, flow: FlowFigures, unit: str, values: Sequence[float]) -> TimeSeries:
+    return TimeSeries(kind=kind, name=flow.name, device=flow.source, unit=unit, values=values)
 
 
 def totals(figures: Figures) -> dict[str, float]:
@@ -98,10 +129,11 @@ def totals(figures: Figures) -> dict[str, float]:
     return found
 
 
-def slowdowns(figures: Figures) -> Iterator[dict[str, float]]:
-    """Completion times and slowdowns by size, a row for each decade with flows that are done."""
+def slowdowns(*runs: Figures) -> Iterator[dict[str, float]]:
+    """Completion times and slowdowns by size, a row for each decade with flows that are done; those
+    of several runs together."""
     groups: dict[int, list[FlowFigures]] = defaultdict(list)
-    for flow in figures.flows:
+    for flow in (flow for figures in runs for flow in figures.flows):
         if flow.slowdown is not None and flow.size_bytes:
             groups[len(str(flow.size_bytes)) - 1].append(flow)
     for decade, flows in sorted(groups.items()):
