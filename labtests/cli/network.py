@@ -169,19 +169,19 @@ def _show(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
 def _plot(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["plot"] is not None:
         words = {"width_mm": options["width_mm"], "caption": options["caption"]}
-        write_figure(options["plot"], simulation("network.cases.plotting").svg(runs[0], **words))
+        write_figure(options["plot"], simulation("network.cases.drawing").svg(runs[0], **words))
 
 
 def _draw(runs: Sequence[Any], options: Mapping[str, Any]) -> None:
     if options["figures"] is None:
         return
-    plotting = simulation("network.cases.plotting")
+    drawing = simulation("network.cases.drawing")
     words = {"width_mm": options["width_mm"], "caption": options["caption"]}
     names = []
-    for name, svg in plotting.drawings(runs, **words):
+    for name, svg in drawing.drawings(runs, **words):
         tell(str(in_folder(options["figures"], name, options["kind"], svg)))
         names.append(name)
-    missing = plotting.left_out(names, seeds=bool(options["seeds"]))
+    missing = drawing.left_out(names, seeds=bool(options["seeds"]))
     if missing:
         tell(f"left out: {missing}")
 

@@ -11,7 +11,7 @@ from small_case import SMALL, case
 from labtests.__main__ import main
 from labtests.network.cases import load, run
 from labtests.network.cases.building import build, reserved_bytes
-from labtests.network.cases.plotting import svg
+from labtests.network.cases.drawing import svg
 from labtests.network.cases.printing import lines
 
 DOCS = Path(__file__).parents[2] / "docs"

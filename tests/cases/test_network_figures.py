@@ -15,11 +15,11 @@ from small_case import case
 from labtests.__main__ import main
 from labtests.core.drawing import BLACK
 from labtests.network.cases import Figures, run
+from labtests.network.cases.drawing import charts, drawings, left_out
+from labtests.network.cases.drawing.intervals import dots
+from labtests.network.cases.drawing.page import Curve
+from labtests.network.cases.drawing.series import colours
 from labtests.network.cases.figures import PauseFigures
-from labtests.network.cases.plotting import charts, drawings, left_out
-from labtests.network.cases.plotting_intervals import dots
-from labtests.network.cases.plotting_page import Curve
-from labtests.network.cases.plotting_series import colours
 from labtests.network.cases.replications import intervals
 from labtests.network.cases.tidy import delays, slowdowns, tables
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from labtests.__main__ import main
 from labtests.network.cases import CaseFile, Figures, load, run
-from labtests.network.cases.plotting import svg
+from labtests.network.cases.drawing import svg
 from labtests.network.cases.printing import lines
 from labtests.network.reference.hpcc import case_of
 from labtests.network.reference.reading import reference

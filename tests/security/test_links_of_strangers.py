@@ -65,7 +65,7 @@ def test_a_plot_is_not_drawn_through_a_link(
             load=lambda file: SimpleNamespace(seed=1),
             run=lambda case, seed, onlooker: SimpleNamespace(duration_ms=1, planned_ms=1),
         ),
-        "network.cases.plotting": SimpleNamespace(svg=lambda figures, **words: "<svg/>"),
+        "network.cases.drawing": SimpleNamespace(svg=lambda figures, **words: "<svg/>"),
     }
     monkeypatch.setattr("labtests.cli.network.simulation", made.__getitem__)
     words = ["network", "run", "case", "--plot", str(linked(name))]

@@ -1,7 +1,7 @@
 """What-if cases of the packet network: a YAML file in, figures out (docs/network-cases.md).
 
 form, reader: the file and its mistakes. building: a case as a network. running: time passes,
-figures are taken. figures: what came out; printing, plotting: as text and as SVG.
+figures are taken. figures: what came out; printing, drawing: as text and as SVG.
 """
 
 from labtests.network.cases.figures import Figures

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from labtests.core.drawing import Axis, Point, fitted_axis, log_axis
+from labtests.network.cases.drawing.page import Chart, Curve
 from labtests.network.cases.figures import Figures
-from labtests.network.cases.plotting_page import Chart, Curve
 from labtests.network.cases.tidy import Row, delays
 
 COLUMNS = {"p50_us": "50", "p90_us": "90", "p99_us": "99", "p99.9_us": "99.9", "longest_us": "max"}

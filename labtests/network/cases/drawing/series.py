@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 
 from labtests.core.drawing import COLOURS, Axis, Point, ceiling
+from labtests.network.cases.drawing.page import Chart, Curve
 from labtests.network.cases.figures import Figures
-from labtests.network.cases.plotting_page import Chart, Curve
 from labtests.network.cases.tidy import TimeSeries, series
 
 OF_QUEUES = ("queue", "held")

@@ -11,11 +11,11 @@ A device has one colour in all of them; what is no device's is black.
 
 from collections.abc import Iterator, Sequence
 
+from labtests.network.cases.drawing.intervals import dots, drawn
+from labtests.network.cases.drawing.page import MM_PER_UNIT, WIDTH_MM, Chart, Page, Wording
+from labtests.network.cases.drawing.percentiles import completion, latency, rtt, slowdown
+from labtests.network.cases.drawing.series import Times, colours, over_time
 from labtests.network.cases.figures import Figures
-from labtests.network.cases.plotting_intervals import dots, drawn
-from labtests.network.cases.plotting_page import MM_PER_UNIT, WIDTH_MM, Chart, Page, Wording
-from labtests.network.cases.plotting_percentiles import completion, latency, rtt, slowdown
-from labtests.network.cases.plotting_series import Times, colours, over_time
 from labtests.network.cases.tidy import slowdowns
 
 ABOUT = {

@@ -11,8 +11,7 @@ from labtests.core.drawing import (
     fitted_axis,
     log_axis,
 )
-from labtests.network.cases.figures import Figures
-from labtests.network.cases.plotting_page import (
+from labtests.network.cases.drawing.page import (
     LETTER,
     RIGHT,
     Wording,
@@ -21,6 +20,7 @@ from labtests.network.cases.plotting_page import (
     sheet,
     whisker,
 )
+from labtests.network.cases.figures import Figures
 from labtests.network.cases.replications import ConfidenceInterval, intervals
 
 UNITS = {
