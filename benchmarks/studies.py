@@ -119,7 +119,7 @@ def _at(kind: str, count: int, folder: str) -> Iterator[Workers]:
                 more = ["--nthreads", "1", "--no-nanny", "--local-directory", folder]
                 stack.enter_context(_started("dask_worker", address, *here, *more))
             _wait_for(address, count)
-        with workers(address, count) as found:
+        with workers(address, None if address else count) as found:
             yield found
 
 
