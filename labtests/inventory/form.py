@@ -58,8 +58,13 @@ def _made_whole(found: list[ErrorDetails], tree: object) -> bool:
     for detail in found:
         number = detail["input"]
         if detail["type"] == "int_type" and isinstance(number, float) and number.is_integer():
-            made |= _put(tree, detail["loc"], int(number))
+            made |= _put(tree, _without_lists(detail["loc"]), int(number))
     return made
+
+
+def _without_lists(path: Path) -> Path:
+    """Without what validation calls a list that may be something else instead."""
+    return tuple(step for step in path if not str(step).startswith("list["))
 
 
 def _put(tree: Any, path: Path, value: int) -> bool:

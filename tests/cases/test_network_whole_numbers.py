@@ -34,3 +34,18 @@ def test_one_that_is_not_or_is_out_of_bounds_is_a_mistake(tmp_path, size, wanted
         load(tree(tmp_path, size_bytes=size))
     (line,) = caught.value.mistakes
     assert f"flows[0].size_bytes: must be {wanted}" in line
+
+
+def test_in_a_list_that_may_be_a_word_instead(tmp_path):
+    file = tree(tmp_path)
+    found = json.loads(file.read_text())
+    storm = {"device": found["flows"][0]["source"], "start_us": 0, "stop_us": 1}
+    found["storms"] = [{**storm, "priorities": [3.0, 4]}]
+    file.write_text(json.dumps(found))
+    assert load(file).storms[0].priorities == [3, 4]
+    found["storms"][0]["priorities"] = [3.5]
+    file.write_text(json.dumps(found))
+    with pytest.raises(InventoryError) as caught:
+        load(file)
+    (line,) = caught.value.mistakes
+    assert "priorities: must be a whole number, not the number 3.5" in line
