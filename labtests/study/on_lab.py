@@ -205,7 +205,8 @@ def _ran(asked: LabSweep, key: str, job: StudyJob, keep: Any, told: Told) -> dic
         profile = _profile(asked, key, job)
     except InventoryError as error:
         return {"failed": "; ".join(error.mistakes[:3]), "took_s": 0.0}
-    earlier = _finished(profile.parent)  # its sweep was killed, and it went on to its end
+    # a run whose sweep was killed, and which went on to its end
+    earlier = _finished(profile.parent, asked.again)
     if earlier is None:
         limit = asked.sweep.form.lab.limit_minutes
         keep(limit + round(_PUTTING_BACK_S / 60), f"labtests sweep {asked.sweep.form.name}")
@@ -236,14 +237,14 @@ def _fresh(folder: Path) -> Path:
     return folder / f"run-{len(_runs(folder)) + 1:03d}"
 
 
-def _finished(folder: Path) -> KeptRun | None:
-    """A run of this point that came to its end."""
+def _finished(folder: Path, again: bool) -> KeptRun | None:
+    """A run of this point that came to its end; `again`: and has figures."""
     for each in _runs(folder):
         try:
             found = of_folder(each)
         except LabError:
             continue
-        if found.exit_code in GREEN_OR_RED:
+        if found.exit_code in GREEN_OR_RED and not (again and "failed" in outcome_of(found)):
             return found
     return None
 

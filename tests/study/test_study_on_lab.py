@@ -1,6 +1,7 @@
 """`labtests sweep --lab`: points on a lab. Its runs of pytest are stood in for."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -214,3 +215,23 @@ def test_what_is_the_same_at_every_point_takes_one_line(asked, pytest_runs):
     list(on_lab.swept_on_lab(asked, lambda _: None))
     shown = CliRunner().invoke(main, ["sweep", "show", str(asked.folder)], prog_name="labtests")
     assert "red_suites: 0 at every point" in shown.output
+
+
+def test_again_runs_a_point_whose_suites_were_all_skipped(asked, pytest_runs, monkeypatch):
+    codes, commands = pytest_runs
+    outcomes = iter(["skipped"] * 3 + ["pass"] * 3)
+    of_run = {}
+
+    def of_folder(folder):
+        if folder not in of_run:
+            of_run[folder] = kept(outcome=next(outcomes))
+        return of_run[folder]
+
+    monkeypatch.setattr(on_lab, "of_folder", of_folder)
+    codes += [0] * 6
+    ended = list(on_lab.swept_on_lab(asked, lambda _: None))
+    assert any("every suite was skipped" in line for line in ended)
+    assert len(commands) == 3
+    ended = list(on_lab.swept_on_lab(replace(asked, again=True), lambda _: None))
+    assert len(commands) == 6
+    assert "1 failed" in ended[0]  # Kmin above Kmax
