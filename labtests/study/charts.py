@@ -32,7 +32,7 @@ PALE, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 def heat_map(points: pd.DataFrame, keys: tuple[str, str], name: str, *, titled: bool = True) -> str:
     """The mean of a measure over two keys, each cut into slices where it has many values."""
     xs, ys = (_labelled(points[key]) for key in keys)
-    cells = points[name].groupby([ys.to_numpy(), xs.to_numpy()]).mean()
+    cells = points[name].astype(float).groupby([ys.to_numpy(), xs.to_numpy()]).mean().dropna()
     columns, rows = (list(dict.fromkeys(each.sort_values())) for each in (xs, ys))
     low, high = float(cells.min()), float(cells.max())
     wide, tall = WIDE / len(columns), HIGH / len(rows)

@@ -90,7 +90,9 @@ def shown(folder: Path, table: Path | None, html: Path | None) -> Iterator[str]:
             yield f"{name}: not known at any point"
             continue
         if not tables.varies(points[name]):
-            yield f"{name}: {points[name].iloc[0]:g} at every point"
+            known = points[name].dropna()
+            which = "" if len(known) == len(points) else " that has it"
+            yield f"{name}: {known.iloc[0]:g} at every point{which}"
             continue
         best, equal = tables.best(rows, name)
         more = f" ({equal} points are equally good)" if equal > len(best) else ""

@@ -1,8 +1,7 @@
 """The runs of a study as tables: tidy rows, the best points, what matters, what works together."""
 
 import math
-from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,8 +31,9 @@ class Matters(NamedTuple):
 
 
 def tidy(rows: Sequence[Row]) -> pd.DataFrame:
-    """A line for each run: values of keys, pattern, seed, figures, why it failed."""
-    return pd.DataFrame(
+    """A line for each run: values of keys, pattern, seed, figures, why it failed. Of a key that has
+    numbers and words all values are words: they are sorted, and compared."""
+    table = pd.DataFrame(
         [
             {
                 **{key: _cell(value) for key, value in each["values"].items()},
@@ -43,6 +43,7 @@ def tidy(rows: Sequence[Row]) -> pd.DataFrame:
             for each in rows
         ]
     )
+    return _of_one_kind(table, {key for each in rows for key in each["values"]})
 
 
 def _cell(value: Any) -> Any:
@@ -175,33 +176,53 @@ def pareto(points: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 def write_points(rows: Sequence[Row], folder: Path) -> Path:
     """The tidy table of a folder's runs: points.parquet, or points.csv where pyarrow is not
-    installed. Raises LabError."""
-    kind = "parquet" if find_spec("pyarrow") else "csv"
-    file = folder / f"points.{kind}"
-    write(tidy(rows), file)
+    installed, or of no use. Raises LabError."""
+    table, file = tidy(rows), folder / "points.parquet"
+    try:
+        _write(table, file)
+    except ImportError:
+        file = folder / "points.csv"
+        _write(table, file)
     return file
 
 
 def write(table: pd.DataFrame, file: Path) -> None:
     """As parquet or CSV, by its name. Raises LabError."""
     try:
-        if file.suffix == ".parquet":
-            write_bytes(file, _of_one_kind(table).to_parquet(index=False))
-        else:
-            write_private(file, table.to_csv(index=False))
+        _write(table, file)
     except ImportError as error:
         raise LabError(
             f"{file}: parquet needs the package pyarrow, which is not installed\n"
             "  remedy: pip install pyarrow, or a name that ends in .csv"
         ) from error
+
+
+def _write(table: pd.DataFrame, file: Path) -> None:
+    """Raises LabError; ImportError: there is no pyarrow for parquet."""
+    try:
+        if file.suffix == ".parquet":
+            write_bytes(file, _of_one_kind(table, table.columns).to_parquet(index=False))
+        else:
+            write_private(file, table.to_csv(index=False))
     except OSError as error:
         raise LabError(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _of_one_kind(table: pd.DataFrame) -> pd.DataFrame:
-    """A column of parquet has one type: numbers among words are words."""
+def _of_one_kind(table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
+    """These columns have one type each: numbers among words, and integers of more than 64 bits, are
+    words."""
     found = table.copy()
-    for name in table.columns:
-        if len({type(each) for each in table[name].dropna()}) > 1:
+    for name in names:
+        if len({_kind(each) for each in table[name].dropna()}) > 1 or _is_wide(table[name]):
             found[name] = table[name].map(str, na_action="ignore")
     return found
+
+
+def _kind(value: object) -> type:
+    return float if type(value) is int else type(value)
+
+
+def _is_wide(column: Any) -> bool:
+    return column.dtype == object and any(
+        isinstance(each, int) and not -(2**63) <= each < 2**63 for each in column
+    )

@@ -228,3 +228,57 @@ def test_show_says_in_which_pattern_a_figure_is_and_how_many_are_as_good(tmp_pat
     shown = run("show", some, "--page", tmp_path / "p.html").stdout
     assert "latency_us: best (6 points are equally good)" in shown
     assert "6 points are equally good" in (tmp_path / "p.html").read_text()
+
+
+def test_a_point_without_a_figure_does_not_hide_that_of_the_others(tmp_path):
+    first = point(0, measured={"x": None})
+    same = [point(number, measured={"x": 5.0}) for number in (1, 2)]
+    folder = of_lines(tmp_path / "out", first, *same)
+    assert "x: 5 at every point that has it" in run("show", folder).stdout
+    whole = of_lines(tmp_path / "whole", *same)
+    assert run("show", whole).stdout.endswith("x: 5 at every point\n")
+
+
+def test_a_key_may_have_numbers_and_words(tmp_path):
+    lines = [
+        json.dumps(
+            {"key": f"{size}{k}", "values": {"size": size, "k": k}, "measured": {"x": k * 1.0}}
+        )
+        for size in (None, 65536, True)
+        for k in (1, 2)
+    ]
+    folder = of_lines(tmp_path / "out", *lines)
+    page = tmp_path / "p.html"
+    assert run("show", folder, "--page", page).exit_code == 0
+    for word in ("None", "65536", "True"):
+        assert f">{word}<" in page.read_text()
+    figures = run("show", folder, "--figures", tmp_path / "figures", "--as", "svg")
+    assert figures.exit_code == 0
+    assert (tmp_path / "figures" / "map-x.svg").exists()
+
+
+def test_integers_beyond_64_bits_have_room_in_parquet(tmp_path):
+    tables.write(pd.DataFrame({"k": [1, 2**63, -(2**70)]}), tmp_path / "t.parquet")
+    kept = pd.read_parquet(tmp_path / "t.parquet")["k"]
+    assert kept.tolist() == ["1", str(2**63), str(-(2**70))]
+
+
+@pytest.mark.parametrize("why", [ImportError("too old"), ModuleNotFoundError("not there")])
+def test_where_pyarrow_is_of_no_use_points_are_csv(tmp_path, monkeypatch, why):
+    def refused(*_, **__):
+        raise why
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", refused)
+    rows = [{"values": {"k": 1}, "pattern": "", "seed": 1, "measured": {"x": 1.0}}]
+    assert tables.write_points(rows, tmp_path) == tmp_path / "points.csv"
+    assert (tmp_path / "points.csv").read_text().startswith("k,pattern,seed")
+    assert not (tmp_path / "points.parquet").exists()
+
+
+def test_a_map_is_empty_where_a_figure_is_not_known():
+    places = [(a, b) for a in (1, 2) for b in (1, 2)]
+    points = pd.DataFrame({"a": [a for a, _ in places], "b": [b for _, b in places]})
+    points["x"] = [None, 1.0, 2.0, 3.0]
+    drawn = charts.heat_map(points, ("a", "b"), "x")
+    assert "nan" not in drawn
+    assert drawn.count("<rect") == 1 + 3  # the paper's
