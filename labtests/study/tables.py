@@ -213,16 +213,16 @@ def _of_one_kind(table: pd.DataFrame, names: Collection[str]) -> pd.DataFrame:
     words."""
     found = table.copy()
     for name in names:
-        if len({_kind(each) for each in table[name].dropna()}) > 1 or _is_wide(table[name]):
-            found[name] = table[name].map(str, na_action="ignore")
+        column = table[name]
+        if column.dtype == object and (_is_mixed(column) or _is_wide(column)):
+            found[name] = column.map(str, na_action="ignore")
     return found
 
 
-def _kind(value: object) -> type:
-    return float if type(value) is int else type(value)
+def _is_mixed(column: Any) -> bool:
+    kinds = {type(each) for each in column.dropna()}
+    return len(kinds - {int, float}) + bool(kinds & {int, float}) > 1
 
 
 def _is_wide(column: Any) -> bool:
-    return column.dtype == object and any(
-        isinstance(each, int) and not -(2**63) <= each < 2**63 for each in column
-    )
+    return any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in column)
