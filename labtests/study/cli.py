@@ -83,7 +83,7 @@ def run_sweep(
     found = commands.loaded(file)
     folder = out or commands.STUDIES / found.form.name
     if plan:
-        for line in commands.planned(found, folder, where["jobs"]):
+        for line in commands.planned(found, folder, where):
             say(line)
         return
     with _interrupted(ctx):

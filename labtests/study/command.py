@@ -9,7 +9,7 @@ from labtests.core.errors import LabError
 from labtests.core.figure_file import in_folder
 from labtests.core.private_files import write_told
 from labtests.study import page, tables
-from labtests.study.ledger import FILE, KeptRuns, StudyLedger, kept, rows_of
+from labtests.study.ledger import FILE, KeptRuns, StudyLedger, kept, left_of, rows_of
 from labtests.study.points import key_of, ran
 from labtests.study.reader import Sweep, load
 from labtests.study.running import Progress, StudyBench, Told, run, span
@@ -21,16 +21,15 @@ PAGE = "page.html"
 loaded = load
 
 
-def planned(sweep: Sweep, folder: Path, jobs: int | None) -> Iterator[str]:
+def planned(sweep: Sweep, folder: Path, where: Mapping[str, Any]) -> Iterator[str]:
     """How many runs there are, how many are done, and about how long the rest takes: some that are
     spread over the sweep are run for it, and not kept."""
     asked = list(sweep.jobs())
-    done = _done(sweep, folder)
+    left = len(_left(sweep, folder, again=where["again"]))
     yield (
         f"{sweep.form.name}: {len(asked)} runs ({len(sweep.patterns)} patterns, "
-        f"{len(sweep.form.seeds)} seeds), {len(done)} of them finished in {folder}"
+        f"{len(sweep.form.seeds)} seeds), {len(asked) - left} of them finished in {folder}"
     )
-    left = len(asked) - len(done)
     if left:
         ran(sweep.base, asked[0], sweep.form.measure)  # what is compiled once
         began = time.monotonic()
@@ -38,16 +37,16 @@ def planned(sweep: Sweep, folder: Path, jobs: int | None) -> Iterator[str]:
         for job in sample:
             ran(sweep.base, job, sweep.form.measure)
         each_s = (time.monotonic() - began) / len(sample)
-        many = jobs or cores()
+        many = where["jobs"] or cores()
         yield f"about {span(each_s * left / many)} on {many} processes ({each_s:.2f} s a run)"
 
 
-def _done(sweep: Sweep, folder: Path) -> set[str]:
+def _left(sweep: Sweep, folder: Path, *, again: bool) -> set[str]:
     try:
-        finished = {each["key"] for each in rows_of(folder)}
+        rows = {each["key"]: each for each in rows_of(folder)}
     except LabError:
-        return set()
-    return finished & _keys(sweep).keys()
+        rows = {}
+    return left_of(_keys(sweep), rows, again=again)
 
 
 def _keys(sweep: Sweep) -> dict[str, None]:

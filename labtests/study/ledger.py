@@ -60,9 +60,7 @@ class StudyLedger:
 
     def left(self, keys: Iterable[str], *, again: bool) -> set[str]:
         """Those that are to be run: not finished, and with `again` those that have failed, too."""
-        return {
-            key for key in keys if key not in self.rows or (again and "failed" in self.rows[key])
-        }
+        return left_of(keys, self.rows, again=again)
 
     def ask(self, keys: Iterable[str]) -> None:
         """These are the runs that the folder is about, from now on. Raises LabError."""
@@ -73,6 +71,11 @@ class StudyLedger:
 
     def __exit__(self, *_: object) -> None:
         self._pages.close()
+
+
+def left_of(keys: Iterable[str], rows: Mapping[str, Row], *, again: bool) -> set[str]:
+    """Those that these runs leave to be run: see StudyLedger.left."""
+    return {key for key in keys if key not in rows or (again and "failed" in rows[key])}
 
 
 def rows_of(folder: Path) -> list[Row]:

@@ -33,7 +33,7 @@ from labtests.profile.reader import load as load_profile
 from labtests.recovery import expect_put_back
 from labtests.report.runs import read_head
 from labtests.study import tables
-from labtests.study.ledger import StudyLedger, row, rows_of
+from labtests.study.ledger import StudyLedger, left_of, row, rows_of
 from labtests.study.measures import AT_LEAST, AT_MOST
 from labtests.study.page import of_sweep
 from labtests.study.points import StudyJob
@@ -109,10 +109,12 @@ def planned_on_lab(asked: LabSweep) -> Iterator[str]:
     """What the first point would do to the lab, command by command, and how long all take. The lab
     is read, and nothing is changed. Raises LabError."""
     jobs = asked.jobs()
-    took_s = {each["key"]: each["took_s"] for each in _rows(asked.folder) if each["key"] in jobs}
-    name = asked.sweep.form.name
-    yield f"{name} on {asked.testbed.name}: {len(jobs)} runs of pytest, {len(took_s)} finished"
-    left = {key: job for key, job in jobs.items() if key not in took_s}
+    rows = {each["key"]: each for each in _rows(asked.folder) if each["key"] in jobs}
+    took_s = {key: each["took_s"] for key, each in rows.items()}
+    mine = left_of(jobs, rows, again=asked.again)
+    left = {key: job for key, job in jobs.items() if key in mine}
+    done = f"{len(jobs) - len(left)} finished"
+    yield f"{asked.sweep.form.name} on {asked.testbed.name}: {len(jobs)} runs of pytest, {done}"
     if not left:
         return
     key, job = next(iter(left.items()))

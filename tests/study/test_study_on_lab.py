@@ -232,6 +232,8 @@ def test_again_runs_a_point_whose_suites_were_all_skipped(asked, pytest_runs, mo
     ended = list(on_lab.swept_on_lab(asked, lambda _: None))
     assert any("every suite was skipped" in line for line in ended)
     assert len(commands) == 3
+    assert "4 finished" in next(on_lab.planned_on_lab(asked))
+    assert "0 finished" in next(on_lab.planned_on_lab(replace(asked, again=True)))
     ended = list(on_lab.swept_on_lab(replace(asked, again=True), lambda _: None))
     assert len(commands) == 6
     assert "1 failed" in ended[0]  # Kmin above Kmax

@@ -78,6 +78,8 @@ def test_a_sweep_keeps_every_point_and_says_why_one_failed(sweep_file, tmp_path)
     before = (out / FILE).read_bytes()
     assert run(sweep_file, "--out", out, "--jobs", 1).exit_code == 1
     assert (out / FILE).read_bytes() == before  # nothing was run twice
+    assert "4 of them finished" in run(sweep_file, "--out", out, "--plan").stdout
+    assert "3 of them finished" in run(sweep_file, "--out", out, "--plan", "--again").stdout
     assert run(sweep_file, "--out", out, "--jobs", 1, "--again").exit_code == 1
     again = (out / FILE).read_bytes().removeprefix(before)
     assert [json.loads(line)["values"] for line in again.splitlines()] == [
