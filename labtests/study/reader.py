@@ -1,6 +1,7 @@
 """From a sweep file to a study that can run, or to the list of everything that is wrong with it."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,11 @@ from labtests.study.form import MOST_POINTS, SweepFile, VaryPart
 from labtests.study.measures import MEASURES
 from labtests.study.points import Base, StudyJob
 from labtests.study.tree import steps
-from labtests.study.varying import count, listed, points
+from labtests.study.varying import at, count, listed, points
 
 PROFILE = "profile."
+_NO_FRACTION = (3 - math.sqrt(5)) / 2
+"""A share of a range at which there is no round value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ def load(path: Path | str, *, on_lab: bool = False) -> Sweep:
     _check_overlaps(form, mistakes)
     base = (_base_on_lab if on_lab else _base)(file, form, mistakes)
     if base is not None:
-        _check_keys(sound, base, mistakes, on_lab=on_lab)
+        _check_keys(sound, form.method, base, mistakes, on_lab=on_lab)
         if not on_lab:
             _check_patterns(form, base, mistakes)
             if not mistakes.lines():
@@ -240,15 +243,23 @@ def _ends(part: VaryPart) -> list[Any]:
     return listed(part.model_copy(update={"steps": 2}))
 
 
+def _between(part: VaryPart, method: str) -> list[Any]:
+    """Of a range, one more value that is run, or is like those: its ends may be whole numbers, and
+    the values between them not."""
+    if part.values is not None or part.steps in (1, 2):
+        return []
+    return [at(part, 1 / (part.steps - 1) if method == "grid" and part.steps else _NO_FRACTION)]
+
+
 def _check_keys(
-    vary: Mapping[str, VaryPart], base: Base, mistakes: Mistakes, *, on_lab: bool
+    vary: Mapping[str, VaryPart], method: str, base: Base, mistakes: Mistakes, *, on_lab: bool
 ) -> None:
-    """Each key alone, with its first and last value: unknown keys and values that cannot be."""
+    """Each key alone, with some of its values: unknown keys and values that cannot be."""
     for key, part in vary.items():
         if key == "seed":
             mistakes.add(("vary", key), "a run has one of `seeds`: list them there", key=True)
             continue
-        tried = {json.dumps(value): value for value in _ends(part)}
+        tried = {json.dumps(value): value for value in [*_ends(part), *_between(part, method)]}
         for value in tried.values():
             problem = base.problem_of_key(key, value, on_lab=on_lab)
             if problem:

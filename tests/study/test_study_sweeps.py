@@ -354,3 +354,25 @@ def test_a_key_of_the_case_that_undoes_one_of_the_profile_is_a_mistake(sweep_fil
     apart = both.replace("kmin_bytes", "pmax_percent").replace("[20000, 30000]", "[1, 2]")
     sweep_file.write_text(apart)
     assert load(sweep_file).jobs_count == 8
+
+
+@pytest.mark.parametrize(
+    ("part", "more", "wrong"),
+    [
+        ("{from: 5000.0, to: 10000.0, steps: 4}", "", "6666.66666667"),
+        ("{from: 5000.0, to: 10000.0, steps: 3}", "", ""),
+        ("{from: 5000, to: 10000, steps: 4}", "", ""),
+        ("{from: 5000.0, to: 10000.0, steps: 1}", "", ""),
+        ("{from: 5000.0, to: 10000.0}", "method: random\npoints: 3\n", "6909.83"),
+        ("{from: 5000, to: 10000}", "method: random\npoints: 3\n", ""),
+    ],
+)
+def test_whole_ends_of_a_range_of_floats_do_not_make_it_whole(sweep_file, part, more, wrong):
+    text = f"name: tiny\ncase: case.yaml\n{more}measure: [throughput]\nvary:\n"
+    text += f"  switch.ecn.0.low_bytes: {part}\n"
+    if not wrong:
+        sweep_file.write_text(text)
+        assert load(sweep_file).jobs_count > 0
+        return
+    (line,) = mistakes(sweep_file, text)
+    assert f"must be a whole number, not the number {wrong}" in line
