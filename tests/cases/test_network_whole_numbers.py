@@ -49,3 +49,18 @@ def test_in_a_list_that_may_be_a_word_instead(tmp_path):
         load(file)
     (line,) = caught.value.mistakes
     assert "priorities: must be a whole number, not the number 3.5" in line
+
+
+def test_a_cell_of_a_table_too(tmp_path):
+    (tmp_path / "more.csv").write_text("source,target,size_bytes,start_us\na,c,1e6,1.5e1\n")
+    (tmp_path / "small.yaml").write_text(f"flows_from: more.csv\n{SMALL}")
+    flow = load(tmp_path / "small.yaml").flows[-1]
+    assert (flow.size_bytes, flow.start_us) == (1_000_000, 15.0)
+
+
+def test_and_a_key_of_all_flows_of_a_workload(tmp_path):
+    load_of = "{name: w, pattern: permutation, size_bytes: 1e5, flow: {priority: 3.0, qps: 2.0}}"
+    (tmp_path / "small.yaml").write_text(f"{SMALL}workloads: [{load_of}]\n")
+    (part,) = load(tmp_path / "small.yaml").workloads
+    assert part.flow == {"priority": 3, "qps": 2}
+    assert type(part.flow["priority"]) is int

@@ -6,6 +6,7 @@ Mistakes have the line and column of the table (of parquet: the row and the colu
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,14 @@ from labtests.core.trusted_files import NotAFile, handed
 from labtests.inventory.form import sentence_of
 from labtests.inventory.mistakes import Mistakes, Position, nearest
 from labtests.network.cases.form import FlowPart
+
+_POWER = re.compile(r"\d+(\.\d+)?[eE]\+?\d{1,2}")
+_WHOLE = {
+    name
+    for name, field in FlowPart.model_fields.items()
+    if "int" in str(field.annotation) and "float" not in str(field.annotation)
+}
+"""Keys of a flow that are whole numbers."""
 
 MOST_BYTES = 2**28
 """Of a table of flows: some millions of them."""
@@ -119,7 +128,7 @@ def _flow(
     told = {name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()}
     after = told.pop("after", "").split()
     try:
-        flow = FlowPart.model_validate_strings(told)
+        flow = FlowPart.model_validate_strings(_with_whole(told))
         return flow.model_copy(update={"after": after}) if after else flow
     except ValidationError as error:
         for detail in error.errors(include_url=False):
@@ -128,3 +137,15 @@ def _flow(
             problem = "is missing" if detail["type"] == "missing" else sentence_of(detail)
             mistakes.add_at(Position(line=line, column=column), (key,), problem)
         return None
+
+
+def _with_whole(told: dict[str, str]) -> dict[str, str]:
+    """`1e6` is whole, where a whole number has to stand."""
+    return {
+        key: str(int(float(cell))) if key in _WHOLE and _is_power(cell) else cell
+        for key, cell in told.items()
+    }
+
+
+def _is_power(cell: str) -> bool:
+    return bool(_POWER.fullmatch(cell)) and float(cell).is_integer()

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from labtests.inventory.names import Name, PortName
 from labtests.network.cases.device_form import CasePart, Count, NotNegative, Positive
@@ -45,6 +45,15 @@ class WorkloadPart(CasePart):
     flow: dict[str, Any] = Field(
         default_factory=dict, description="Keys of every flow: priority, mtu_bytes, qps, ..."
     )
+
+    @field_validator("flow")
+    @classmethod
+    def _whole(cls, flow: dict[str, Any]) -> dict[str, Any]:
+        """Keys of a flow are checked later: there 4.0 is whole, as in a flow of its own."""
+        return {
+            key: int(value) if isinstance(value, float) and value.is_integer() else value
+            for key, value in flow.items()
+        }
 
 
 NEEDED = {
