@@ -237,9 +237,10 @@ def _undoes(base: Base, one: tuple[str, Any], other: tuple[str, list[Any]]) -> b
 
 
 def _ends(part: VaryPart) -> list[Any]:
-    """The first and the last value of a key, without those between."""
+    """The first value of a key and the last other one, without those between."""
     if part.values is not None:
-        return [part.values[0], part.values[-1]]
+        others = [value for value in part.values if value != part.values[0]]
+        return [part.values[0], *others[-1:]]
     return listed(part.model_copy(update={"steps": 2}))
 
 

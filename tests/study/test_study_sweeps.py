@@ -351,6 +351,8 @@ def test_a_key_of_the_case_that_undoes_one_of_the_profile_is_a_mistake(sweep_fil
     found = mistakes(sweep_file, both)
     problem = "sets what profile.ecn.0.kmin_bytes sets: one of them would undo the other"
     assert [each.partition(".low_bytes: ")[2] for each in found] == [problem]
+    there_and_back = both.replace("[20000, 30000]", "[20000, 30000, 20000]")
+    assert mistakes(sweep_file, there_and_back) == found
     apart = both.replace("kmin_bytes", "pmax_percent").replace("[20000, 30000]", "[1, 2]")
     sweep_file.write_text(apart)
     assert load(sweep_file).jobs_count == 8
