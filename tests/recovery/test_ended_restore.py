@@ -9,6 +9,7 @@ from recovery_lab import Project, everything, opened
 
 import labtests.lab.lab as lab_room
 from labtests.__main__ import main
+from labtests.core import signals
 from labtests.core.signals import noted
 from labtests.journal import read_changes
 
@@ -96,7 +97,8 @@ def test_a_kept_apply_that_is_put_back_half_way_is_found_by_its_folder(
         assert everything(lab) == found
 
 
-def test_a_second_ctrl_c_interrupts_at_once() -> None:
+def test_a_second_ctrl_c_interrupts_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "TWICE_S", 0.0)  # no timeout of coreutils, which sends two
     with noted() as seen:
         assert not seen
         signal.raise_signal(signal.SIGINT)

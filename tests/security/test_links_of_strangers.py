@@ -66,11 +66,13 @@ def test_a_plot_is_not_drawn_through_a_link(
             run=lambda case, seed, onlooker: SimpleNamespace(duration_ms=1, planned_ms=1),
         ),
         "network.cases.drawing": SimpleNamespace(svg=lambda figures, **words: "<svg/>"),
+        "network.cases.printing": SimpleNamespace(lines=lambda figures: ["what came out"]),
     }
     monkeypatch.setattr("labtests.cli.network.simulation", made.__getitem__)
     words = ["network", "run", "case", "--plot", str(linked(name))]
     done = CliRunner().invoke(main, words)
     assert (done.exit_code, untouched()) == (2, True), done.output
+    assert done.stdout == "what came out\n"
 
 
 @as_root
