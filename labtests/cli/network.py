@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from labtests.core.errors import LabError
-from labtests.core.figure_file import KINDS, check_name, in_folder, write_figure
+from labtests.core.figure_file import check_name, in_folder, kind_option, write_figure
 from labtests.core.finite import FiniteRange
 from labtests.core.interpreter import simulation
 from labtests.core.output import say, tell
@@ -91,14 +91,7 @@ def network() -> None:
     default=None,
     help="Draw all that came out (latency, slowdown, rates, ...) into this folder, a file each.",
 )
-@click.option(
-    "--as",
-    "kind",
-    type=click.Choice(KINDS),
-    default="pdf",
-    show_default=True,
-    help="Kind of --figures.",
-)
+@kind_option("pdf", "Kind of --figures.")
 @click.option(
     "--width-mm",
     type=FiniteRange(60, 1000),
@@ -265,14 +258,7 @@ def validate_network(
     default=None,
     help="Put what was measured into this document too (docs/figures.md).",
 )
-@click.option(
-    "--as",
-    "kind",
-    type=click.Choice(KINDS),
-    default="svg",
-    show_default=True,
-    help="Kind of file (PDF and PNG need the package vl-convert-python).",
-)
+@kind_option("svg", "Kind of file (PDF and PNG need the package vl-convert-python).")
 @click.pass_context
 def draw_figures(
     ctx: click.Context, names: Sequence[str], out: Path, page: Path | None, kind: str

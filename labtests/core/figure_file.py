@@ -7,9 +7,12 @@ millimetres that it says, else a CSS pixel for each unit. The conversion is vl-c
 
 import importlib
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree
+
+import click
 
 from labtests.core.errors import LabError
 from labtests.core.private_files import safe_folder, told_of, write_bytes, write_private
@@ -20,7 +23,14 @@ PIXELS_PER_INCH, POINTS_PER_INCH, MM_PER_INCH = 96, 72, 25.4
 """Of CSS; of PDF."""
 DOTS_PER_INCH = 300
 """Of a PNG: what printers ask for."""
+Function = TypeVar("Function", bound=Callable[..., Any])
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.]+")
+
+
+def kind_option(default: str, words: str) -> Callable[[Function], Function]:
+    """The option --as of a command that draws files into a folder; it has it as `kind`."""
+    kinds = click.Choice(KINDS)
+    return click.option("--as", "kind", type=kinds, default=default, show_default=True, help=words)
 
 
 def check_name(file: Path) -> None:

@@ -10,7 +10,9 @@ from types import FrameType
 
 _OTHERS = (signal.SIGTERM, signal.SIGHUP)  # a cancelled job, a dropped ssh
 
-TOGETHER_S, TWICE_S = 1.0, 0.1
+TOGETHER_S = 1.0
+"""Signals of one cancelling come within it."""
+TWICE_S = 0.1
 """Nobody presses a key twice so fast."""
 
 

@@ -6,10 +6,11 @@ priority (`stopped`), and the NIC is held, from that time on, when it looks, or 
 go on. Nobody can tell the difference, and half of an incast's pauses need no event.
 
 It is so where the frame names one priority for the longest time, which no earlier pause outlasts;
-the NIC obeys at once and has no packet planned (planning.py; only switches watch pauses); and on
-the wire no frame may be lost, and bytes last whole picoseconds. One such frame is under way at a
-time. Its place in the pool of packets is kept for it: if it is still under way when somebody is
-going to look, it is put on the wire as any other. Sent: pause_frames.py; obeyed: pausing.py.
+the NIC obeys at once (no frame waits for its response) and has no packet planned (planning.py; only
+switches watch pauses); and on the wire no frame may be lost, and bytes last whole picoseconds. One
+such frame is under way at a time. Its place in the pool of packets is kept for it: if it is still
+under way when somebody is going to look, it is put on the wire as any other. Sent: pause_frames.py;
+obeyed: pausing.py.
 
 A frame that tells a NIC to go on is an event: the NIC may send then. But alone on its wire it is no
 packet: `going` has its priority, and the wire's slot of the calendar its time. It becomes one when

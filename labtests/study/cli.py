@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from labtests.core.figure_file import KINDS
+from labtests.core.figure_file import kind_option
 from labtests.core.finite import FiniteRange
 from labtests.core.interpreter import of_extra
 from labtests.core.output import say, tell
@@ -140,14 +140,7 @@ def _table_name(ctx: click.Context, option: click.Parameter, value: Path | None)
     type=click.Path(path_type=Path, file_okay=False),
     help="Maps and fronts into this folder, a file each.",
 )
-@click.option(
-    "--as",
-    "kind",
-    type=click.Choice(KINDS),
-    default="pdf",
-    show_default=True,
-    help="Kind of --figures.",
-)
+@kind_option("pdf", "Kind of --figures.")
 @click.option("--caption", is_flag=True, help="With titles on --figures.")
 def show(folder: Path, table: Path | None, page: Path | None, **drawn: Any) -> None:
     """Show what a sweep has found.

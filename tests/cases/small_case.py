@@ -4,13 +4,7 @@ from pathlib import Path
 
 from labtests.network.cases import CaseFile, load
 
-SMALL = """\
-name: small
-duration_ms: 2
-hosts: {a: , b: , c: }
-switches: {s: }
-nic: {pfc: [3]}
-switch: {pfc: [3]}
+LINKS = """\
 links:
   - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
   - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
@@ -19,6 +13,14 @@ flows:
   - {source: a, target: c}
   - {source: b, target: c, priority: 5}
 """
+SMALL = f"""\
+name: small
+duration_ms: 2
+hosts: {{a: , b: , c: }}
+switches: {{s: }}
+nic: {{pfc: [3]}}
+switch: {{pfc: [3]}}
+{LINKS}"""
 
 
 def case(folder: Path, text: str) -> CaseFile:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from small_case import case
+from small_case import LINKS, case
 
 from labtests.__main__ import main
 from labtests.core.drawing import BLACK
@@ -23,24 +23,17 @@ from labtests.network.cases.figures import PauseFigures
 from labtests.network.cases.replications import intervals
 from labtests.network.cases.tidy import delays, slowdowns, tables
 
-SIZED = """\
+SIZED = f"""\
 name: sized
 duration_ms: 0.4
-hosts: {a: , b: , c: }
-switches: {s: }
-nic: {pfc: [3], dcqcn: {form: timers, cnp_interval_us: 4}}
+hosts: {{a: , b: , c: }}
+switches: {{s: }}
+nic: {{pfc: [3], dcqcn: {{form: timers, cnp_interval_us: 4}}}}
 switch:
   pfc: [3]
-  ecn: [{queues: [3, 5], low_bytes: 5000, high_bytes: 50000, probability: 0.2}]
-links:
-  - {between: [a, s], rate_gbit_per_s: 25, length_m: 5}
-  - {between: [b, s], rate_gbit_per_s: 25, length_m: 5}
-  - {between: [c, s], rate_gbit_per_s: 25, length_m: 5}
-flows:
-  - {source: a, target: c}
-  - {source: b, target: c, priority: 5}
-  - {source: a, target: b, size_bytes: 3000, name: early}
-  - {source: a, target: b, size_bytes: 4000, name: late, start_us: 50}
+  ecn: [{{queues: [3, 5], low_bytes: 5000, high_bytes: 50000, probability: 0.2}}]
+{LINKS}  - {{source: a, target: b, size_bytes: 3000, name: early}}
+  - {{source: a, target: b, size_bytes: 4000, name: late, start_us: 50}}
 """
 MANY = SIZED[: SIZED.index("  - {source: a, target: b")] + "".join(
     f"  - {{source: a, target: c, name: more{n}, priority: {n}}}\n" for n in range(6)

@@ -21,8 +21,8 @@ STUDENT_T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceInterval:
-    """A mean over seeds and half its 95 % confidence interval (Student's t); of one seed
-    it is not known.
+    """A mean over seeds and half its 95 % confidence interval (Student's t); None: of one seed it
+    is not known.
 
     Seeds in which the quantity does not occur (no flow is done) are not in it.
     """
