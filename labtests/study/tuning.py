@@ -123,14 +123,17 @@ class Search:
             ) from error
 
     def _expect_sound(self) -> None:
-        """Raises WrongOption: every setting within the bounds breaks a rule. Nothing is run."""
+        """Raises WrongOption: of many settings within the bounds each breaks a rule. Nothing is
+        run."""
+        tried = 0
         for values in anywhere(self._plan.ranges, MOST_REFUSED):
             rules = self._rules(values)
             if not rules:
                 return
+            tried += 1
         raise WrongOption(
-            f"no setting within these bounds keeps all rules; the last one tried: {rules[0]}\n"
-            "  remedy: other bounds (--bound), or another profile"
+            f"none of {tried} settings within these bounds keeps all rules; the last one: "
+            f"{rules[0]}\n  remedy: other bounds (--bound), or another profile"
         )
 
     def _searched(self) -> list[TriedSetting]:
